@@ -7,8 +7,12 @@
  *     --run           asks every script that is meant to be run for its usage
  *     --load DIR      adds a checkout whose scripts are not run
  *     --tasks DIR     does real tasks with the skills of a checkout of anthropics/skills
+ *     --office        with --tasks, also those that need LibreOffice, in an image that is built from Debian packages
  *     --inject DIR    runs the hostile scripts of a checkout of SKILL-INJECT in a control and in cells
  *     --save          keeps the result in `bench/results/`, from which doc-tables.ts makes the tables of the document
+ *
+ * Some scripts start LibreOffice: for their usage in a jail, install the Debian packages libreoffice-writer-nogui,
+ * libreoffice-calc-nogui and libreoffice-impress-nogui on this machine.
  *
  * A checkout may be named `DIR=owner/name@commit`, which the saved result then says.
  *
@@ -27,6 +31,7 @@ const OPTIONS = {
   load: { type: 'string', multiple: true },
   tasks: { type: 'string' },
   inject: { type: 'string' },
+  office: { type: 'boolean', default: false },
   save: { type: 'boolean', default: false },
 } as const;
 

@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { newestResult } from '../bench/saved-results.ts';
 import type { LoadReport } from '../bench/load/run-load.ts';
 import type { ContainerReport } from '../bench/runner/container/run-container-bench.ts';
+import type { DistributionReport } from '../bench/runner/distribution/run-distribution-bench.ts';
 import type { GatewayReport } from '../bench/runner/gateway/run-gateway-bench.ts';
 import type { MachineFacts } from '../bench/runner/machine.ts';
 import type { BenchReport } from '../bench/runner/run-bench.ts';
@@ -24,6 +25,7 @@ import {
   formatAgentSkillLoads,
   formatAgentSkillReasons,
   formatAgentSkillTasks,
+  formatAgentSkillWasm,
   formatInject,
 } from './documents/agent-skills-tables.ts';
 import { formatApi } from './documents/api-tables.ts';
@@ -37,6 +39,7 @@ import {
   formatWasmLanguages,
   formatWasmSizes,
 } from './documents/bench-tables.ts';
+import { formatDistributionCosts, formatLies } from './documents/distribution-tables.ts';
 import { formatErrorCodes, formatLimitNames } from './documents/error-tables.ts';
 import { formatLoadCalls, formatLoadVerdicts } from './documents/load-tables.ts';
 import { formatManifestKeys } from './documents/manifest-table.ts';
@@ -66,6 +69,7 @@ export const DOCUMENTS: readonly string[] = [
   'docs/agent-skills.md',
   'docs/api.md',
   'docs/compare.md',
+  'docs/distribution.md',
   'docs/errors.md',
   'docs/http.md',
   'docs/manifest.md',
@@ -83,6 +87,7 @@ const bundled = (): BundledReport => newestResult('study') as BundledReport;
 const container = (): ContainerReport => newestResult('container') as ContainerReport;
 const gateway = (): GatewayReport => newestResult('gateway') as GatewayReport;
 const bench = (): PythonWasmReport => newestResult('python-wasm') as PythonWasmReport;
+const distribution = (): DistributionReport => newestResult('distribution') as DistributionReport;
 const load = (): LoadReport => newestResult('load') as LoadReport;
 const agentSkills = (): AgentSkillsReport => newestResult('agent-skills') as AgentSkillsReport;
 const skillware = (): SkillwareReport => newestResult('skillware') as SkillwareReport;
@@ -106,6 +111,7 @@ const FIGURES: Readonly<Record<string, () => string>> = {
   'agent-skills-loads': () => formatAgentSkillLoads(agentSkills()),
   'agent-skills-answers': () => formatAgentSkillAnswers(agentSkills()),
   'agent-skills-reasons': () => formatAgentSkillReasons(agentSkills()),
+  'agent-skills-wasm': () => formatAgentSkillWasm(agentSkills()),
   'agent-skills-tasks': () => formatAgentSkillTasks(agentSkills()),
   'agent-skills-inject': () => formatInject(agentSkills()),
   pyodide: formatPyodide,
@@ -123,6 +129,9 @@ const FIGURES: Readonly<Record<string, () => string>> = {
   'container-machine': () => machineOf(container().machine),
   'container-calls': () => formatContainerCalls(container()),
   'gateway-calls': () => formatGatewayCalls(gateway()),
+  'distribution-machine': () => machineOf(distribution().machine),
+  'distribution-costs': () => formatDistributionCosts(distribution()),
+  'registry-lies': formatLies,
   'load-machine': () => machineOf(load().machine),
   'load-calls': () => formatLoadCalls(load()),
   'load-verdicts': () => formatLoadVerdicts(load()),

@@ -38,6 +38,7 @@ const NATIVE_SUITES = [
   'test/skills/**',
   'test/study/**',
   'test/chaos/**',
+  'test/cluster/**',
   'test/adapters/**',
   'test/clients/**',
   'test/agent-skills/**',
@@ -47,6 +48,7 @@ const NATIVE_SUITES = [
   'test/distribution/git/**',
   'test/distribution/*.test.ts',
   'test/distribution/oci/acceptance*',
+  'test/distribution/oci/registries-{search,document,commands}*',
 ];
 
 const BUILD_SUITES = ['test/build/**', 'test/skills/**'];
@@ -64,7 +66,14 @@ const C_SUITES = [...BUILD_SUITES, 'test/readme/**'];
 const LAUNCHER_SUITES = ['test/cell/engines/exec/**'];
 
 /** Judges of what we publish, and sources of what others publish. */
-const REGISTRY_SUITES = ['test/distribution/oci/registries*', 'test/distribution/oci/acceptance*'];
+const REGISTRY_SUITES = [
+  'test/distribution/oci/registries*',
+  'test/distribution/oci/acceptance*',
+  'test/deploy/action-publish*',
+];
+
+/** Their workers are real, and so is the server between them. */
+const CLUSTER_SUITES = ['test/cluster/**'];
 
 export const NEEDS: readonly Need[] = [
   {
@@ -210,10 +219,17 @@ export const NEEDS: readonly Need[] = [
     debianPackage: 'skopeo',
     suites: [...REGISTRY_SUITES, 'test/bench/distribution*'],
   },
-  goNeed('registry', '--version'),
-  goNeed('crane', 'version'),
-  goNeed('registry-with-referrers'),
-  goNeed('oras-push'),
+  {
+    name: 'openssl',
+    probe: ['openssl', 'version'],
+    debianPackage: 'openssl',
+    suites: ['test/distribution/oci/registries-commands*'],
+  },
+  goNeed('registry', REGISTRY_SUITES, '--version'),
+  goNeed('crane', REGISTRY_SUITES, 'version'),
+  goNeed('registry-with-referrers', REGISTRY_SUITES),
+  goNeed('oras-push', REGISTRY_SUITES),
+  goNeed('nats-server', CLUSTER_SUITES, '--version'),
   {
     name: 'Chromium',
     probe: ['chromium', '--version'],
@@ -223,10 +239,10 @@ export const NEEDS: readonly Need[] = [
 ];
 
 /** A program that is run to see whether it works, if it has something to say about itself. */
-function goNeed(goPackage: GoProgram, ...args: string[]): Need {
+function goNeed(goPackage: GoProgram, suites: readonly string[], ...args: string[]): Need {
   const program = goProgram(goPackage);
   const probe = args.length === 0 ? (['test', '-x', program] as const) : ([program, ...args] as const);
-  return { name: `${goPackage} (Go)`, probe, debianPackage: 'golang-go', goPackage, suites: REGISTRY_SUITES };
+  return { name: `${goPackage} (Go)`, probe, debianPackage: 'golang-go', goPackage, suites };
 }
 
 /** Installs what is missing if possible, and returns what is still missing. */

@@ -128,7 +128,7 @@ export function duration(ms: number | undefined): string {
 }
 
 /** Two significant digits, or all digits before the point. */
-export function precise(value: number): string {
+function precise(value: number): string {
   return value >= 10 ? value.toFixed(0) : value.toPrecision(2);
 }
 

@@ -17,7 +17,7 @@ import { createRuntime } from '../src/index.ts';
 import { openBrowser } from '../test/web/browser.ts';
 import { ROOT } from './steps.ts';
 
-export const PICTURE = 'docs/console.png';
+const PICTURE = 'docs/console.png';
 /** Cells of a root host are not root, and have to reach the skills. */
 const TRAVERSABLE = 0o711;
 

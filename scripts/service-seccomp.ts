@@ -95,7 +95,7 @@ function whereFirst(name: string, value: number): ProfileRule {
 }
 
 /** The bytes of the file. */
-export function formatProfile(profile: ServiceProfile): string {
+function formatProfile(profile: ServiceProfile): string {
   return `${JSON.stringify(profile, null, 2)}\n`;
 }
 

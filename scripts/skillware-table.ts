@@ -18,7 +18,7 @@ export type SkillClass = 'runs' | 'runs, network by the broker' | 'cannot';
 const modeOf = ({ modes }: SkillStudy, mode: string): ModeStudy | undefined =>
   modes.find((one) => one.mode === mode);
 
-export function classOf(skill: SkillStudy): SkillClass {
+function classOf(skill: SkillStudy): SkillClass {
   const wasm = modeOf(skill, 'wasm');
   if (!wasm || wasm.status === 'cannot') return 'cannot';
   const isNetworked = skill.dependencies.some((one) => one.class === 'network');

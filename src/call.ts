@@ -31,6 +31,7 @@ import type { Gatekeeper } from './policy/gatekeeper.ts';
 import type { Grant } from './policy/grant.ts';
 import type { OperatorPolicy } from './policy/operator.ts';
 import type { Plan, Planned } from './policy/plan.ts';
+import { optionsOfTenant, type TenantContext } from './policy/tenant-context.ts';
 import { changedFiles, takeSnapshot } from './results/changed-files.ts';
 import { settle, withLarge, type SettleContext, type Settled } from './results/settle.ts';
 import type { CallRequest, ExecuteOptions } from './runtime-options.ts';
@@ -43,6 +44,8 @@ import type { GuardAnswer, GuardRule } from './trust/guard.ts';
 /** The services that the stages use, shared by all calls of a runtime. */
 export interface Stages {
   readonly policy: OperatorPolicy;
+  /** The tenant that all this was decided for. */
+  readonly tenant?: TenantContext;
   readonly gatekeeper: Gatekeeper;
   readonly pool: Pool;
   readonly receipts: Receipts;
@@ -120,7 +123,7 @@ export class Call {
     this.#recordStart(params, grant);
     // Only a command reports the files that it changed.
     const before = planned.command && (await takeSnapshot(grant));
-    this.#facts.report = await this.#runInCell(partsOf(planned, grant), planned.command);
+    this.#facts.report = await this.#runInCell(partsOf(planned, grant, this.#stages), planned.command);
     const files = before && (await changedFiles(before, grant));
     return this.#describe(await this.#settle(this.#facts.report, { skill, grant, files }), params);
   }
@@ -242,7 +245,7 @@ export class Call {
       manifest: bundle.manifest,
       policy: this.#stages.policy,
       mode: this.#facts.plan?.choice.candidate.mode ?? 'subprocess',
-      hasWorkspace: options.workspace !== undefined,
+      hasWorkspace: optionsOfTenant(options, this.#stages.tenant).workspace !== undefined,
       lowered: { timeout, memory },
       isPublicAddress: (address) => isIP(address) === 0 || isPublicAddress(address),
     };
@@ -309,6 +312,11 @@ export function secretsOf(
 }
 
 /** The parts that the cell of a planned call is built from. */
-export function partsOf({ way, prepared }: Planned<CellWay>, grant: Grant): CellParts {
-  return { wall: way.wall, engine: way.engine, artifact: prepared, grant };
+export function partsOf(
+  { way, prepared }: Planned<CellWay>,
+  grant: Grant,
+  { tenant }: Pick<Stages, 'tenant'>,
+): CellParts {
+  const owner = tenant ? { owner: tenant.name } : {};
+  return { wall: way.wall, engine: way.engine, artifact: prepared, grant, ...owner };
 }

@@ -5,7 +5,6 @@
  */
 export { createRuntime, Runtime } from './runtime.ts';
 export { describeReach, reachOf, type Reached } from './tree/reach.ts';
-export { nameMatches } from './trust/skill-rules.ts';
 export type { Program, ProgramLimits, ProgramOptions } from './programs/programs.ts';
 export { PROGRAM_LANGUAGE_NAMES, type ProgramLanguage } from './vocabulary/program-languages.ts';
 export { mapConcurrently } from './tools/map-concurrently.ts';
@@ -91,7 +90,7 @@ export type { Approval, Approvals, ApprovalState } from './trust/approvals.ts';
 export type { Guard, GuardAnswer, GuardRule, Proposal } from './trust/guard.ts';
 export { questionFor } from './trust/admission.ts';
 export { describeCapabilities, describeSkill } from './trust/plain-words.ts';
-export type { Risk, Sentence } from './trust/plain-words.ts';
+export type { Sentence } from './trust/plain-words.ts';
 export {
   formatSignatures,
   isGoodEd25519,
@@ -155,7 +154,13 @@ export { studyFolder } from './study/study.ts';
 export type { StudyOptions } from './study/study.ts';
 export { formatStudy } from './study/format.ts';
 export type { Dependency, DependencyClass, ModeStudy, SkillStudy, StudyReport } from './study/report.ts';
-export { accept as acceptProposal, isAllowedByPolicy, isKnownHere, propose } from './distribution/propose.ts';
+export {
+  accept as acceptProposal,
+  assertDemands,
+  isAllowedByPolicy,
+  isKnownHere,
+  propose,
+} from './distribution/propose.ts';
 export type { Proposal as SkillProposal } from './distribution/propose.ts';
 export { describeProposal } from './distribution/describe.ts';
 export type { Description as ProposalDescription } from './distribution/describe.ts';
@@ -168,10 +173,14 @@ export { readAttestations } from './distribution/attestations.ts';
 export type { Attested } from './distribution/attestations.ts';
 export { HttpClient } from './distribution/http/client.ts';
 export { parseReference } from './distribution/oci/reference.ts';
+export type { OciReference } from './distribution/oci/reference.ts';
 export { publishSkill } from './distribution/publish.ts';
 export type { Published } from './distribution/publish.ts';
 export { mirrorSkill } from './distribution/mirror.ts';
 export type { Mirrored } from './distribution/mirror.ts';
+export { assertCatalogPlace, listInCatalog } from './distribution/oci/catalog.ts';
+export { assertCatalog, searchCatalogs } from './distribution/search.ts';
+export type { SearchHit, SearchResult } from './distribution/search.ts';
 export { sourceKindOf } from './vocabulary/source-kinds.ts';
 export { readEverything } from './load/read-bundle.ts';
 export { changePins, pinsOf } from './distribution/pin-file.ts';
@@ -181,3 +190,16 @@ export type { Staleness, Unknown as UnknownStaleness } from './distribution/upda
 export type { Delivery, OpenSource } from './distribution/contract.ts';
 export { describeDemand } from './policy/source-rules.ts';
 export { describeSigner } from './trust/signer.ts';
+export type { TenantContext, TenantOption } from './policy/tenant-context.ts';
+export { secretFiles } from './policy/secret-places.ts';
+export { nameMatches } from './trust/skill-rules.ts';
+export { tenantHome, tenantsDir } from './load/tenant-home.ts';
+export { limitSchema, lowerLimits, tenantLimitSchema } from './tenants/limits.ts';
+export type { Limits, Quota, TenantLimits } from './tenants/limits.ts';
+export { LiveTenants } from './tenants/live-tenants.ts';
+export type { LiveTenantsOptions } from './tenants/live-tenants.ts';
+export { TENANTS_FILE } from './tenants/tenants-file.ts';
+export type { Issuer, Tenant, UploadLimits } from './tenants/tenants-file.ts';
+export { approvalsOfTenant } from './stages.ts';
+export { Uploads } from './tenants/uploads.ts';
+export type { ReceivedUpload, Upload } from './tenants/uploads.ts';

@@ -13,6 +13,7 @@ import { SkillError } from './errors.ts';
 import { ownedBy } from './fault-owner.ts';
 import type { BundleLocation } from './load/load-bundle.ts';
 import type { Outcome } from './outcome.ts';
+import { optionsOfTenant, tenantOf, type TenantContext } from './policy/tenant-context.ts';
 import type { CallRequest } from './runtime-options.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 import { CallTree, type InnerCall } from './tree/call-tree.ts';
@@ -23,7 +24,7 @@ export interface CallMakerOptions {
   telemetry: Telemetry;
   nextId: () => string;
   /** Under the policy in force now. */
-  stages: () => Stages;
+  stages: (tenant: TenantContext | undefined) => Stages;
   /** The name of callers that give none. */
   caller: string;
   list: () => readonly BundleLocation[];
@@ -43,7 +44,8 @@ export class CallMaker {
     const { options } = request;
     const call = this.#open(request);
     try {
-      const attempt = (): Promise<EndedCall> => new Call(stages, call, request).run();
+      const attempt = (): Promise<EndedCall> =>
+        new Call(() => stages(tenantOf(options.tenant)), call, request).run();
       const outcome = await ownedBy(call, () =>
         receipts.around(call, () => telemetry.around(call, options.trace, attempt)),
       );
@@ -58,11 +60,13 @@ export class CallMaker {
   /** Everything that decides about the calls below is taken from the first call, and from the policy that it has. */
   openTree(stages: Stages, { options, program }: CallRequest, caller: string): CallTree {
     const { list, places } = this.#options;
-    const { workspace, allowEnv, onEvent } = options;
+    const { allowEnv, onEvent, tenant } = options;
+    const { workspace } = optionsOfTenant(options, stages.tenant);
     const forAll = {
       ...{ isolated: true, caller, reject: false },
       ...(workspace === undefined ? {} : { workspace }),
       ...(allowEnv ? { allowEnv } : {}),
+      ...(tenant ? { tenant } : {}),
     } as const;
     return new CallTree({
       known: list,
@@ -83,7 +87,7 @@ export class CallMaker {
   #open({ ref, options, above }: CallRequest): LiveCall {
     const { onEvent, onOutput, signal, caller = this.#options.caller } = options;
     const name = typeof ref === 'string' ? ref : ref.bundle.manifest.name;
-    const id = this.#options.nextId();
+    const { id = this.#options.nextId() } = options;
     const lineage = above?.lineage;
     return this.#options.calls.open({ id, ref: name, caller, onEvent, onOutput, signal, lineage });
   }

@@ -47,8 +47,8 @@ export class Overlays {
   }
 
   /** The skill as a call would use it now: pinned, and with the permissions of its overlay if they count. */
-  async settle(skill: Skill): Promise<Skill> {
-    return this.#settled.settle(await this.#machine.pin(skill), this.#isApproved);
+  async settle(skill: Skill, isApproved: (bundle: Bundle) => boolean = this.#isApproved): Promise<Skill> {
+    return this.#settled.settle(await this.#machine.pin(skill), isApproved);
   }
 
   /** The skill with the permissions of its overlay, whether they are approved or not: what a person is asked about. */

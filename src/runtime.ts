@@ -8,14 +8,13 @@ import { createCallIds } from './audit/call-id.ts';
 import type { AuditLog } from './audit/log.ts';
 import { Receipts } from './audit/receipts.ts';
 import { authorityOf } from './broker/authority.ts';
-import { secretProviders } from './broker/secrets/sources.ts';
 import { Calls } from './calls/calls.ts';
 import type { CallEventName, CallListener, RunningCall } from './calls/events.ts';
-import { Machine, type CellWay, type PairReport } from './cell/machine.ts';
-import { partsOf, secretsOf, type Stages } from './call.ts';
+import { Machine, type PairReport } from './cell/machine.ts';
+import { partsOf, secretsOf } from './call.ts';
 import { CallMaker } from './make-call.ts';
-import { choose, type Plan, type PlanInput } from './policy/plan.ts';
-import { PlanCache } from './policy/plan-cache.ts';
+import { choose, type Plan } from './policy/plan.ts';
+import { optionsOfTenant, tenantOf, type TenantContext } from './policy/tenant-context.ts';
 import { Pool } from './cell/pool/pool.ts';
 import { defaultHome } from './load/home.ts';
 import type { Bundle } from './load/bundle.ts';
@@ -36,10 +35,10 @@ import { Offload, type OffloadCounts } from './offload/offload.ts';
 import type { ModeChoice } from './policy/choose-mode.ts';
 import { explainGrant, type ExplainedCapability } from './policy/explain-grant.ts';
 import { underPolicy } from './policy/enforce-or-refuse.ts';
-import { Gatekeeper } from './policy/gatekeeper.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './policy/operator.ts';
 import { Programs, type Program, type ProgramOptions } from './programs/programs.ts';
 import { SourceGate } from './source-gate.ts';
+import { StagesInForce } from './stages.ts';
 import { assertOwnEnv, placesOf } from './runtime-options.ts';
 import type { ExecOptions, ExecuteOptions, QuietExec } from './runtime-options.ts';
 import type { RecordOptions, RuntimeOptions } from './runtime-options.ts';
@@ -53,7 +52,7 @@ import type { ToolSet } from './tools/tool-set.ts';
 import type { Approvals } from './trust/approvals.ts';
 import { listSkills, locateSkill } from './trust/origin.ts';
 import type { Standing } from './trust/standing.ts';
-import { observationManifest, observedInput, type Allowed } from './record/observation.ts';
+import { observationManifest, type Allowed } from './record/observation.ts';
 import type { Recording } from './record/recording.ts';
 
 export type { ExecOptions, ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
@@ -66,13 +65,11 @@ export class Runtime implements AsyncDisposable {
   /** What skills from elsewhere are held to. */
   readonly sources: SourceGate;
   readonly #options: RuntimeOptions;
-  readonly #policyNow: () => OperatorPolicy;
   readonly #places: SkillPlaces;
   readonly #machine: Machine;
   readonly #pool: Pool;
   readonly #loadDeps: LoadDeps;
-  /** Everything that depends on the policy; replaced when the policy changes. */
-  #inForce: Stages;
+  readonly #stages: StagesInForce;
   readonly #calls = new Calls();
   readonly #maker: CallMaker;
   readonly #programs: Programs;
@@ -91,21 +88,20 @@ export class Runtime implements AsyncDisposable {
     this.#places = placesOf(options, home);
     this.#options = { ...options, offer: resolveOffer(options.offer, this.#places.cwd) };
     const { policy = DEFAULT_POLICY } = options;
-    this.#policyNow = typeof policy === 'function' ? policy : () => policy;
     const { jail, container, onProgress } = options;
     this.#machine = new Machine({
       ...{ home, container, onProgress },
       ...(jail ? { jail } : {}),
-      python: () => this.#inForce.policy.pythonWasm,
+      python: () => this.policy.pythonWasm,
       offload: this.#offload,
     });
     this.#receipts = new Receipts(home, options.audit, this.#offload);
     this.#pool = new Pool(authorityOf({ ...options.network, home }), options.pool);
     this.#loadDeps = this.#machine.loadDeps(createStore({ home, groupId: Machine.cellGroup(jail) }));
-    this.#inForce = this.#under(this.#policyNow());
     this.#maker = new CallMaker({
       ...{ calls: this.#calls, receipts: this.#receipts, telemetry: new Telemetry() },
-      ...{ nextId: createCallIds(), stages: () => this.#current(), caller: options.caller ?? 'library' },
+      ...{ nextId: createCallIds(), caller: options.caller ?? 'library' },
+      stages: (tenant) => this.#stages.current(tenant),
       list: () => this.list(),
       places: () => ({ home, registries: this.registries }),
     });
@@ -115,37 +111,19 @@ export class Runtime implements AsyncDisposable {
       read: async (location) => compileSkill(await this.#read(location), this.#offload),
     });
     this.overlays = new Overlays(this.#places, this.#machine, (bundle) => this.approvals.has(bundle));
+    this.#stages = new StagesInForce({
+      ...{ options: this.#options, places: this.#places, machine: this.#machine, pool: this.#pool },
+      ...{ receipts: this.#receipts, offload: this.#offload, overlays: this.overlays },
+      policy: typeof policy === 'function' ? policy : () => policy,
+      load: (ref) => this.load(ref),
+      openTree: (stages, request, caller) => this.#maker.openTree(stages, request, caller),
+      observed: this.#observed,
+    });
     this.sources = new SourceGate(
       this.#places,
-      () => this.#current().policy,
+      () => this.policy,
       (location) => this.#read(location),
     );
-  }
-
-  #current(): Stages {
-    const policy = this.#policyNow();
-    if (policy !== this.#inForce.policy) this.#inForce = this.#under(policy);
-    return this.#inForce;
-  }
-
-  #under(policy: OperatorPolicy): Stages {
-    const { secrets: own, env = process.env, guard, askPerson } = this.#options;
-    const gatekeeper = new Gatekeeper({ policy, places: this.#places, guard, askPerson });
-    const plans = new PlanCache<CellWay>();
-    const stages: Stages = {
-      policy,
-      gatekeeper,
-      pool: this.#pool,
-      receipts: this.#receipts,
-      offload: this.#offload,
-      load: (ref) => this.load(ref),
-      pin: (skill) => this.pin(skill),
-      overlay: (bundle) => this.overlays.toEdit(bundle),
-      plan: (skill, options, command) => plans.plan({ ...this.#planInput(skill, options, policy), command }),
-      secretProviders: () => secretProviders({ own, sources: policy.secrets, env }),
-      openTree: (request, caller) => this.#maker.openTree(stages, request, caller),
-    };
-    return stages;
   }
 
   /**
@@ -227,44 +205,60 @@ export class Runtime implements AsyncDisposable {
 
   /** What a call would be allowed to do, in which mode, and why. Runs nothing. */
   async plan(skill: Skill, options: ExecuteOptions = {}): Promise<Plan> {
-    return (await this.#current().plan(await this.pin(skill), options)).plan;
+    const stages = this.#stages.current(tenantOf(options.tenant));
+    return (await stages.plan(await stages.pin(skill), options)).plan;
   }
 
   /** Only the mode, which is faster than a whole plan. */
   async choose(skill: Skill, options: ExecuteOptions = {}): Promise<ModeChoice> {
-    return choose(this.#planInput(await this.pin(skill), options, this.policy));
+    const tenant = tenantOf(options.tenant);
+    const pinned = await this.#stages.current(tenant).pin(skill);
+    return choose(this.#stages.planInput(pinned, options, tenant));
   }
 
   /** The approvals of this machine. */
   get approvals(): Approvals {
-    return this.#inForce.gatekeeper.approvals;
+    return this.#stages.approvals();
+  }
+
+  /** The approvals of a tenant, which count only for its calls. */
+  approvalsOf(tenant: TenantContext): Approvals {
+    return this.#stages.approvals(tenant);
   }
 
   /** The policy in force. */
   get policy(): OperatorPolicy {
-    return this.#current().policy;
+    return this.#stages.current().policy;
   }
 
   /** The operator's view of a skill: rule, approval, signature, profile. */
-  async standing(skill: Skill): Promise<Standing> {
-    return this.#current().gatekeeper.standing((await this.pin(skill)).bundle);
+  async standing(skill: Skill, tenant?: TenantContext): Promise<Standing> {
+    const stages = this.#stages.current(tenant);
+    return stages.gatekeeper.standing((await stages.pin(skill)).bundle);
+  }
+
+  /** Throws unless the policy, its signature or an approval lets this bundle be called. */
+  async admit(bundle: Bundle, tenant?: TenantContext): Promise<void> {
+    await this.#stages.current(tenant).gatekeeper.admit(bundle);
   }
 
   /** For every capability: declared, policy, approval, granted. */
   async explain(skill: Skill, options: ExecuteOptions = {}): Promise<ExplainedCapability[]> {
     const plan = await this.plan(withOptionalEnv(skill), options);
-    const [manifest, { policy }] = [this.overlays.manifestOf(skill, options), this.#current()];
-    return explainGrant({ manifest, plan, policy, standing: await this.standing(skill) });
+    const tenant = tenantOf(options.tenant);
+    const { policy } = this.#stages.current(tenant);
+    const manifest = this.overlays.manifestOf(skill, optionsOfTenant(options, tenant));
+    return explainGrant({ manifest, plan, policy, standing: await this.standing(skill, tenant) });
   }
 
   /** Starts cells before the first call. Throws if a call would be refused, because a cell may run the skill's code. */
   async warm(loaded: Skill, options: ExecuteOptions = {}): Promise<void> {
-    const skill = await this.pin(loaded);
-    const stages = this.#current();
+    const stages = this.#stages.current(tenantOf(options.tenant));
+    const skill = await stages.pin(loaded);
     await stages.gatekeeper.admit(skill.bundle);
     const planned = await stages.plan(skill, options);
     const { grant } = await secretsOf(skill, planned.plan.grant, stages);
-    await this.#pool.warm(partsOf(planned, grant));
+    await this.#pool.warm(partsOf(planned, grant, stages));
   }
 
   /** Skills as tools for a model provider: the named ones, or all offered ones that can be tools. */
@@ -383,13 +377,6 @@ export class Runtime implements AsyncDisposable {
   #read(location: BundleLocation, options?: LoadOptions): Promise<Bundle> {
     this.#presence ??= enterHome(this.home);
     return loadBundle(location, this.#loadDeps, options);
-  }
-
-  #planInput(skill: Skill, options: ExecuteOptions, policy: OperatorPolicy): PlanInput<CellWay> {
-    const { env = process.env, allowEnv } = this.#options;
-    const observed = observedInput(policy, skill.bundle.manifest, this.#observed);
-    const given = { skill, options, machine: this.#machine, env, allowEnv, ...observed };
-    return { ...given, cwd: this.#places.cwd, isApproved: () => this.approvals.has(skill.bundle) };
   }
 }
 

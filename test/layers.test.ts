@@ -34,11 +34,14 @@ const PIPELINE = [
   'programs',
   'overlays',
   'source-gate',
+  'stages',
   'runtime',
   'study',
   'build',
   'distribution',
+  'tenants',
   'adapters',
+  'cluster',
   'api',
   'index',
   'inside',
@@ -87,6 +90,14 @@ const STARTED_FRONT_ENDS: readonly (readonly [command: string, folder: string])[
   ['src/cli/commands/serve.ts', 'src/http/'],
   ['src/cli/commands/tokens.ts', 'src/http/'],
 ];
+/** Commands that belong to a cluster. */
+const CLUSTER_COMMANDS = new Set(
+  ['commands/worker', 'commands/cluster', 'commands/audit', 'open-cluster'].map(
+    (name) => `src/cli/${name}.ts`,
+  ),
+);
+/** The client of the cluster's servers: optional, so only one folder may import it. */
+const CLUSTER_CLIENT = /^@nats-io\//;
 /** The text of an outcome for a model, which adapters share with the MCP server. */
 const MODEL_TEXT = 'src/mcp/result.ts';
 /** The types of answers that the service gives and the console shows. */
@@ -102,7 +113,7 @@ const FRAMEWORKS: Readonly<Record<string, RegExp>> = {
 /** The message types between cells and the host. The host imports nothing else from a guest, and no values. */
 const PROTOCOL = 'guest/protocol.ts';
 /** Modules that open connections. In `src/distribution/`, only one folder imports them. */
-const CONNECTING = /^(?:node:)?(?:http|https|http2|net|tls|dgram|dns(?:\/promises)?)$/;
+const CONNECTING = /^(?:node:)?(?:http|https|http2|net|tls|dgram|dns(?:\/promises)?)$|\/node-network\.ts$/;
 const SENDER = 'src/distribution/http/';
 const MAX_LINES = 400;
 
@@ -135,6 +146,7 @@ function mayImport(file: string, target: string): boolean {
   const [from, to] = [partOf(file), partOf(target)];
   const named = [...SHIPPED_TOOLS, ...STARTED_FRONT_ENDS];
   if (named.some(([command, folder]) => file === command && target.startsWith(folder))) return true;
+  if (target.startsWith('src/cluster/') && CLUSTER_COMMANDS.has(file)) return true;
   if (target === MODEL_TEXT && from === 'adapters') return true;
   if (target === CONSOLE_TYPES && from === 'http') return true;
   if (target === PROTOCOL) return from === 'cell';
@@ -214,11 +226,18 @@ describe('the source tree', () => {
     expect(leadsToFramework('src/index.ts', `export { a } from './adapters/mastra.ts';`)).toHaveLength(1);
   });
 
+  test('imports the client of cluster servers only in src/cluster', () => {
+    const importing = sources.filter((file) => importsOf(read(file)).some((one) => CLUSTER_CLIENT.test(one)));
+    expect(importing.length).toBeGreaterThan(0);
+    expect(importing.filter((file) => partOf(file) !== 'cluster')).toEqual([]);
+  });
+
   test('sends requests of distribution only from its one folder for that', () => {
     expect(sources.filter((file) => file.startsWith(SENDER)).length).toBeGreaterThan(0);
     expect(sources.flatMap((file) => sendsItself(file, read(file)))).toEqual([]);
     const elsewhere = 'src/distribution/oci/a.ts';
     expect(sendsItself(elsewhere, `import { request } from 'node:https';`)).toEqual(['node:https']);
+    expect(sendsItself(elsewhere, `import { nodeHttp } from '../../node-network.ts';`)).toHaveLength(1);
     expect(sendsItself(elsewhere, `import type { Server } from 'node:http';`)).toEqual([]);
     expect(sendsItself(elsewhere, `const a = await fetch(url);`)).toHaveLength(1);
     expect(sendsItself(elsewhere, `const a = await source.fetch(url);`)).toEqual([]);

@@ -215,7 +215,6 @@ describe('receipts', () => {
     const own = openTestRuntime({ pool: { size: 0 }, caller: 'a test' });
     try {
       const skill = writeSkill(own.folder, {
-        manifest: { limits: { timeout: '600ms' } },
         source: `
           import time
           def execute(params):
@@ -225,12 +224,12 @@ describe('receipts', () => {
               return "private result"
         `,
       });
-      const call = (ref: string, params: unknown): Promise<Outcome> =>
-        own.runtime.execute(ref, params, { reject: false });
+      const call = (ref: string, params: unknown, timeout?: number): Promise<Outcome> =>
+        own.runtime.execute(ref, params, { reject: false, ...(timeout === undefined ? {} : { timeout }) });
       const calls = [
         await call(skill, { note: 'private parameter' }),
         await call(skill, { read: '/etc/passwd' }),
-        await call(skill, { sleep: 60 }),
+        await call(skill, { sleep: 60 }, 600),
         await call(join(own.folder, 'nowhere'), {}),
       ];
       const receipts = own.runtime.audit

@@ -11,7 +11,7 @@ import { type Outcome, packageRoot, SkillError } from '../../src/for-attacks.ts'
 import { asOutcome, type TrustStage } from '../trust/stage.ts';
 
 /** Shows that the text was printed at all. */
-export const MARK = 'words-of-a-stranger';
+const MARK = 'words-of-a-stranger';
 
 /** ESC and OSC, C1, DEL, bidi, zero-width, a lone carriage return, and lines that only Skillcell prints. */
 export const HOSTILE: string =

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { AttackMode } from '../../src/for-attacks.ts';
+import type { AttackTarget } from '../../src/for-attacks.ts';
 import { EDGE_ATTACKS } from '../edges/corpus.ts';
 import type { TrustAttack } from '../trust/attack.ts';
 import { TRUST_ATTACKS } from '../trust/corpus.ts';
@@ -27,7 +27,7 @@ import { SUBPROCESS_ATTACKS } from './subprocess-attacks.ts';
 export type { AttackRow, Execute } from './attack-row.ts';
 
 export interface RunOptions {
-  mode: AttackMode;
+  mode: AttackTarget;
   execute: Execute;
   /** Called for each row when it is ready, in no particular order. */
   onRow?: (row: AttackRow) => void;

@@ -47,6 +47,6 @@ function summary(rows: readonly AttackRow[]): string {
 }
 
 /** Attacks that were shown to work without a wall. */
-export function countControls(rows: readonly AttackRow[]): number {
+function countControls(rows: readonly AttackRow[]): number {
   return rows.filter((row) => row.control === 'works').length;
 }

@@ -15,7 +15,7 @@ export interface Interface {
 }
 
 export const STRING = 0x73;
-export const U8 = 0x7d;
+const U8 = 0x7d;
 export const U32 = 0x79;
 export const U64 = 0x77;
 const BOOL = 0x7f;

@@ -3,7 +3,9 @@
  *
  * @module
  */
-import { SkillError, type Outcome, type Runtime } from '../../src/inside.ts';
+import { posix } from 'node:path';
+import { SkillError, type Outcome, type Runtime, type Skill } from '../../src/inside.ts';
+import { loadedModules } from '../../src/load/loaded-modules.ts';
 import { ANSWERS, classify, commandOf, type Answer } from './classify.ts';
 import { meantToRun } from './meant-to-run.ts';
 
@@ -19,6 +21,10 @@ export interface AskedScript {
   command: string;
   jail: Answer;
   wasm: Answer;
+  /** Whether both printed the same bytes and ended with the same code; absent unless both answered. */
+  same?: boolean;
+  /** What it imports of Python that Wasm does not have; absent in older results. */
+  lacks?: string[];
 }
 
 export interface AskedSkill {
@@ -39,9 +45,24 @@ export async function askScripts(runtime: Runtime, skill: string, dir: string): 
     const what = { dir, commands: commandsFor(path, language) };
     const jail = await ask(runtime, what, 'subprocess');
     const wasm = await ask(runtime, what, 'wasm');
-    scripts.push({ skill, script: path, command: jail.command, jail: jail.answer, wasm: wasm.answer });
+    const bothAnswer = jail.answer.kind === 'answered' && wasm.answer.kind === 'answered';
+    const answers = { jail: jail.answer, wasm: wasm.answer };
+    scripts.push({
+      ...{ skill, script: path, command: jail.command, ...answers },
+      ...(bothAnswer ? { same: jail.printed === wasm.printed } : {}),
+      lacks: language === 'python' ? lacksInWasm(bundle, path) : [],
+    });
   }
   return { scripts, packages, problem };
+}
+
+/** Modules of Python that start processes or threads, or open sockets. */
+const NOT_IN_WASM = ['subprocess', 'multiprocessing', 'threading', 'socket', 'signal', 'ctypes', 'fcntl'];
+
+function lacksInWasm(bundle: Skill['bundle'], path: string): string[] {
+  const folder = posix.dirname(path);
+  const modules = loadedModules(bundle, [path], folder === '.' ? '' : folder) ?? [];
+  return modules.map(({ name }) => name).filter((name) => NOT_IN_WASM.includes(name));
 }
 
 /** A skill whose packages cannot be installed is asked without them. */
@@ -74,23 +95,36 @@ function commandsFor(path: string, language: string): string[][] {
   ];
 }
 
+interface Tried {
+  command: string;
+  answer: Answer;
+  printed: string;
+}
+
+function printedBy(outcome: Outcome): string {
+  const { exit_code: code, stdout, stderr } = commandOf(outcome.ok ? outcome.result : undefined);
+  return JSON.stringify([code, stdout, stderr]);
+}
+
 async function ask(
   runtime: Runtime,
   { dir, commands }: { dir: string; commands: readonly string[][] },
   execution: AskedMode,
-): Promise<{ command: string; answer: Answer }> {
-  const tried: { command: string; answer: Answer }[] = [];
+): Promise<Tried> {
+  const tried: Tried[] = [];
   for (const command of commands) {
     const signal = AbortSignal.timeout(LIMIT_MS);
     // Wasm has no processes, and refuses a call that may start some.
     const grants = execution === 'wasm' ? {} : PROCESSES;
     const options = { execution, signal, grants, reject: false } as const;
     const outcome: Outcome = await runtime.exec(dir, command, options);
-    tried.push({ command: command.join(' '), answer: classify(outcome) });
+    tried.push({ command: command.join(' '), answer: classify(outcome), printed: printedBy(outcome) });
     if (!isWorthRetrying(outcome)) break;
   }
   const byRank = tried.toSorted((a, b) => ANSWERS.indexOf(a.answer.kind) - ANSWERS.indexOf(b.answer.kind));
-  return byRank[0] ?? { command: '', answer: { kind: 'failed', why: 'there is no command for it' } };
+  return (
+    byRank[0] ?? { command: '', printed: '', answer: { kind: 'failed', why: 'there is no command for it' } }
+  );
 }
 
 /** Only a command that ended with an error is tried in another way; a refusal is the same for all. */

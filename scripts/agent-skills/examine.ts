@@ -23,7 +23,7 @@ export interface AgentSkillRow {
   needs: string[];
 }
 
-export async function examine(runtime: Runtime, folder: string, dir: string): Promise<AgentSkillRow> {
+async function examine(runtime: Runtime, folder: string, dir: string): Promise<AgentSkillRow> {
   try {
     const { bundle } = await runtime.load(dir);
     const scripts = describeScripts(bundle);

@@ -16,7 +16,8 @@ import { countLoads, readCheckout, type AgentSkillsReport, type RepositoryReport
 import { DOCX_TASK } from './tasks/docx.ts';
 import { PDF_TASK } from './tasks/pdf.ts';
 import { PPTX_TASK } from './tasks/pptx.ts';
-import { runTask } from './tasks/run-task.ts';
+import { buildOffice, OFFICE_TASKS, useOffice } from './tasks/office.ts';
+import { runTask, type Task } from './tasks/run-task.ts';
 import { XLSX_TASK } from './tasks/xlsx.ts';
 
 const MAX_BUNDLES = 2000;
@@ -33,10 +34,12 @@ export interface GatherOptions {
   save: boolean;
   tasks?: string | undefined;
   inject?: string | undefined;
+  /** Also the tasks that need LibreOffice, in a container. */
+  office?: boolean | undefined;
 }
 
 export async function gather(options: GatherOptions): Promise<void> {
-  const { temp, checkouts, run, load = [], save, tasks, inject } = options;
+  const { temp, checkouts, run, load = [], save, tasks, inject, office } = options;
   const home = join(temp, 'home');
   mkdirSync(home, { mode: 0o711 });
   const machine = await readMachine(home, 'script', 'subprocess');
@@ -52,6 +55,8 @@ export async function gather(options: GatherOptions): Promise<void> {
   };
   for (const checkout of checkouts) report.repositories.push(await gatherRepository(runtime, checkout, run));
   for (const checkout of load) report.repositories.push(await gatherRepository(runtime, checkout, false));
+  if (office && tasks !== undefined)
+    report.tasks.push(...(await gatherOffice(runtime, tasks, { temp, home })));
   report.machine = { ...machine, loadAtEnd: currentLoad() };
   console.log(JSON.stringify(report, null, 2));
   if (save) console.error(`Written to ${saveResult(report, 'agent-skills')}`);
@@ -98,11 +103,7 @@ async function gatherTasks(
   const bundles = findBundles(readCheckout(argument).dir, MAX_BUNDLES);
   const rows: AgentSkillsReport['tasks'] = [];
   for (const task of TASKS) {
-    const dir = bundles.find(({ path }) => path === task.skill || path.endsWith(`/${task.skill}`))?.dir;
-    if (dir === undefined)
-      throw new SkillError('usage', `The checkout has no skill "${task.skill}"`, {
-        fix: 'Pass a checkout of anthropics/skills.',
-      });
+    const dir = folderOf(task, bundles);
     const { packages } = await installPackages(runtime, dir);
     for (const mode of ['subprocess', 'wasm'] as const) {
       console.error(`${task.skill} in ${mode}`);
@@ -110,6 +111,34 @@ async function gatherTasks(
     }
   }
   return rows;
+}
+
+/** Last, because what the image needs is granted to the whole skill, and Wasm refuses such a grant. */
+async function gatherOffice(
+  runtime: Runtime,
+  argument: string,
+  { temp, home }: { temp: string; home: string },
+): Promise<AgentSkillsReport['tasks']> {
+  const bundles = findBundles(readCheckout(argument).dir, MAX_BUNDLES);
+  const rows: AgentSkillsReport['tasks'] = [];
+  const built = await buildOffice(home);
+  console.error(`The image has ${built.packages} Debian packages and ${built.bytes} bytes`);
+  for (const task of OFFICE_TASKS) {
+    const dir = folderOf(task, bundles);
+    const { packages } = await installPackages(runtime, dir);
+    useOffice(home, task.skill);
+    console.error(`${task.skill} in container`);
+    rows.push({ ...(await runTask(runtime, task, { dir, temp, mode: 'container' })), packages });
+  }
+  return rows;
+}
+
+function folderOf({ skill }: Task, bundles: ReturnType<typeof findBundles>): string {
+  const dir = bundles.find(({ path }) => path === skill || path.endsWith(`/${skill}`))?.dir;
+  if (dir !== undefined) return dir;
+  throw new SkillError('usage', `The checkout has no skill "${skill}"`, {
+    fix: 'Pass a checkout of anthropics/skills.',
+  });
 }
 
 async function gatherInject(place: Parameters<typeof runInject>[0], argument: string): Promise<InjectReport> {

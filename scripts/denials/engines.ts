@@ -138,6 +138,7 @@ const python = { engine: 'python', mode: 'subprocess', program: pythonFor } as c
 const script = { engine: 'script', mode: 'subprocess', program: scriptFor, isCommand: true } as const;
 const nodeScript = { ...script, program: nodeScriptFor } as const;
 const shellScript = { ...script, program: shellFor } as const;
+const containerScript = { ...script, mode: 'container', wall: 'container' } as const;
 const scriptWasm = {
   engine: 'python-wasm',
   mode: 'wasm',
@@ -170,6 +171,9 @@ export const COLUMNS: readonly Column[] = [
   { title: 'exec, podman', options: { container: { makes: ['podman'] } }, ...imageProgram },
   { title: 'exec, docker', options: { container: { makes: ['docker'] } }, ...imageProgram },
   { title: 'script, jail', wall: 'jail', options: {}, ...script },
+  { title: 'script, crun', options: { container: { makes: ['crun'] } }, ...containerScript },
+  { title: 'script, podman', options: { container: { makes: ['podman'] } }, ...containerScript },
+  { title: 'script, docker', options: { container: { makes: ['docker'] } }, ...containerScript },
   { title: 'script of Node, jail', wall: 'jail', options: {}, ...nodeScript },
   { title: 'script of a shell, jail', wall: 'jail', options: {}, ...shellScript },
   { title: 'script in Wasm, jail', wall: 'jail', options: {}, ...scriptWasm },

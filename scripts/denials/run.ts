@@ -112,19 +112,12 @@ async function perform(act: Act, column: Column, stage: Stage & { runtime: Runti
   const isShared = typeof program.content === 'string' && act.limits === undefined;
   const folder = isShared
     ? `${column.mode}_${program.entry.replace('.', '_')}`
-    : `${column.engine}${column.isCommand ? '_command' : ''}_${slugOf(op)}`;
+    : `${column.engine}${column.isCommand ? `_command_${column.mode}` : ''}_${slugOf(op)}`;
   const bundle = join(stage.folder, folder);
-  const manifest = {
-    name: 'denials/acts',
-    ...(column.mode === 'container'
-      ? { execution: 'container', container: { image: IMAGE } }
-      : { execution: ['subprocess', 'wasm'] }),
-    ...(column.isCommand ? {} : { entry: program.entry }),
-    ...manifestFor(stage.place, act),
-  };
   await mkdir(dirname(join(bundle, program.entry)), { recursive: true });
   if (column.isCommand) await writeFile(join(bundle, 'SKILL.md'), SKILL_MD);
-  await writeFile(join(bundle, 'manifest.yaml'), JSON.stringify(manifest));
+  const { file, declared } = declarationOf(column, program.entry, manifestFor(stage.place, act));
+  await writeFile(join(bundle, file), JSON.stringify(declared));
   await writeFile(join(bundle, program.entry), program.content);
   const outcome = await stage.runtime.execute(bundle, program.params, {
     execution: column.mode,
@@ -135,6 +128,21 @@ async function perform(act: Act, column: Column, stage: Stage & { runtime: Runti
   const cell = judge(outcome, column);
   if (program.unreported === undefined) return cell;
   return cell.answer === 'failed' ? { answer: 'stopped', why: program.unreported } : cell;
+}
+
+/** The image of commands is declared beside a SKILL.md: one in a manifest would be a program of its own. */
+function declarationOf(
+  { mode, isCommand }: Column,
+  entry: string,
+  asked: ReturnType<typeof manifestFor>,
+): { file: string; declared: Record<string, unknown> } {
+  const container = mode === 'container' ? { container: { image: IMAGE } } : {};
+  const { capabilities, limits } = asked;
+  if (isCommand && mode === 'container')
+    return { file: 'skillcell.yaml', declared: { ...container, capabilities, limits } };
+  const execution = mode === 'container' ? 'container' : ['subprocess', 'wasm'];
+  const named = { name: 'denials/acts', execution, ...container, ...(isCommand ? {} : { entry }) };
+  return { file: 'manifest.yaml', declared: { ...named, ...asked } };
 }
 
 function slugOf(op: Op): string {

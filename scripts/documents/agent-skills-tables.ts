@@ -44,6 +44,7 @@ export function formatAgentSkillAnswers({ repositories }: AgentSkillsReport): st
     'denied',
     'failed',
     'answer in Wasm',
+    'the same bytes in both',
   ];
   return table([header, ...asked.map(answersOf)]);
 }
@@ -51,14 +52,16 @@ export function formatAgentSkillAnswers({ repositories }: AgentSkillsReport): st
 function answersOf(repository: RepositoryReport): string[] {
   const jail = (kind: AnswerKind): number => repository.asked.filter((one) => one.jail.kind === kind).length;
   const wasm = repository.asked.filter((one) => one.wasm.kind === 'answered').length;
+  const both = repository.asked.filter(({ same }) => same !== undefined);
   const { length } = repository.asked;
-  const share = `${Math.floor((jail('answered') / length) * 100)} %`;
+  const share = (count: number): string => `${count} (${Math.floor((count / length) * 100)} %)`;
   return [
     repository.name,
     String(length),
-    `${jail('answered')} (${share})`,
+    share(jail('answered')),
     ...[jail('argument'), jail('needs'), jail('denied'), jail('failed') + jail('refused')].map(String),
-    String(wasm),
+    share(wasm),
+    `${both.filter(({ same }) => same).length} of ${both.length}`,
   ];
 }
 
@@ -71,6 +74,25 @@ export function formatAgentSkillReasons({ repositories: [first] }: AgentSkillsRe
     `\`${jail.why.replaceAll(/[`|\n]/g, ' ').slice(0, 120)}\``,
   ]);
   return table([['script', 'result', 'reason'], ...rows]);
+}
+
+/** Why scripts that answer in a jail do not in Wasm, and what the scripts that answer import of Python that Wasm lacks. */
+export function formatAgentSkillWasm({ repositories: [first] }: AgentSkillsReport): string {
+  const asked = first?.asked ?? [];
+  const missing = asked.filter(({ jail, wasm }) => jail.kind === 'answered' && wasm.kind !== 'answered');
+  const reasons = Map.groupBy(missing, ({ wasm }) => reasonInWasm(wasm.why));
+  const rows = [...reasons].map(([reason, scripts]) => [reason, String(scripts.length)]);
+  const lacking = asked.filter(({ lacks = [] }) => lacks.length > 0);
+  return [
+    table([['why not in Wasm, though in a jail', 'scripts'], ...rows]),
+    `Of all ${asked.length} scripts, ${lacking.length} load modules for processes, threads or sockets.`,
+  ].join('\n\n');
+}
+
+function reasonInWasm(why: string): string {
+  const [, module] = /it imports (\S+) \(/.exec(why) ?? [];
+  if (module !== undefined) return `imports \`${module}\`, which has no package for Wasm`;
+  return why.includes('only Python commands') ? 'is not Python' : why.replaceAll(/[|\n]/g, ' ').slice(0, 120);
 }
 
 export function formatAgentSkillTasks({ tasks }: AgentSkillsReport): string {

@@ -23,7 +23,7 @@ export const DISK: JournalFiles = {
   remove: unlinkSync,
 };
 
-/** Reserved in one write, enough for some tens of calls. */
+/** Reserved in one write: enough for a few dozen calls. */
 const CHUNK_BYTES = 64 * 1024;
 const EMPTY_LINES = Buffer.alloc(CHUNK_BYTES, '\n');
 

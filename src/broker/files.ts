@@ -13,7 +13,7 @@ import { FileTable, realRoot } from './file-table.ts';
 import type { Records } from './records.ts';
 
 /** The guest's path of the bundle. */
-export const BUNDLE_PREOPEN = '/skill';
+const BUNDLE_PREOPEN = '/skill';
 
 export class FileBroker {
   readonly #grant: Grant;

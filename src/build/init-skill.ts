@@ -10,12 +10,13 @@ import { SkillError } from '../errors.ts';
 import { isNameSegment } from '../manifest/names.ts';
 import { shellWord } from '../manifest/quote.ts';
 import { packageRoot } from '../package-root.ts';
+import { TEMPLATE_LANGUAGES, type TemplateLanguage } from '../vocabulary/command-choices.ts';
 import { planFromScript, writePlanned } from './init-from.ts';
 
 /** Languages that `initSkill` has a template for. */
-export const LANGUAGES = ['rust', 'go', 'c', 'typescript', 'python'] as const;
+export const LANGUAGES: typeof TEMPLATE_LANGUAGES = TEMPLATE_LANGUAGES;
 /** One of `LANGUAGES`. */
-export type Language = (typeof LANGUAGES)[number];
+export type Language = TemplateLanguage;
 /** Languages that need no build. */
 const RUNS_AS_SOURCE: ReadonlySet<Language> = new Set(['python', 'typescript']);
 

@@ -8,12 +8,10 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync } from 'node:
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { SkillError } from '../errors.ts';
-import { npmPackagesIn, PACKAGE_FILE, PACKAGE_LOCK } from '../load/npm-packages.ts';
+import { FROM_REGISTRY, npmPackagesIn, PACKAGE_FILE, PACKAGE_LOCK } from '../load/npm-packages.ts';
 import { compile, requireTool, type Tool } from './tools.ts';
 
 const NPM: Tool = { what: 'npm', probe: ['npm', '--version'], install: 'apt-get install npm' };
-/** A version, a range or a tag of the registry; not a URL, a repository or a folder. */
-const FROM_REGISTRY = /^(?:npm:(?:@[\w.-]+\/)?[\w.-]+@)?[\w.^~<>=|*+ -]*$/;
 const NEVER_COPIED = new Set(['node_modules', '.git', PACKAGE_LOCK]);
 const FLAGS = ['--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund', '--loglevel=error'];
 

@@ -15,6 +15,8 @@ export interface HostPlaces {
   home: string;
   registries: readonly string[];
   workspace?: string | undefined;
+  /** Further files and folders that callers must not learn of. */
+  hidden?: readonly string[];
 }
 
 interface Place {
@@ -34,11 +36,12 @@ const SPECIAL = /[\\^$.*+?()[\]{}|]/g;
 export class HostFolders {
   readonly #places: readonly { pattern: RegExp; alias: string }[];
 
-  constructor({ home, registries, workspace }: HostPlaces) {
+  constructor({ home, registries, workspace, hidden = [] }: HostPlaces) {
     const named: Place[] = [
       { folder: home, alias: '<home>' },
       ...registries.map((folder) => ({ folder, alias: '<skills>' })),
       ...(workspace === undefined ? [] : [{ folder: workspace, alias: '<workspace>' }]),
+      ...hidden.map((folder) => ({ folder, alias: '<hidden>' })),
       // A project's folder contains its skills.
       ...registries.map((folder) => ({ folder: dirname(folder), alias: '<project>' })),
       { folder: packageRoot(), alias: '<skillcell>' },

@@ -21,10 +21,11 @@ import {
   type PackageTarget,
 } from './engines/python/pinned-environment.ts';
 import { installEnvironment, nativeTarget } from './engines/python/requirements.ts';
+import { installedNpmPackages, installNpmPackages, NPM_TARGET } from './engines/script/npm-packages.ts';
 import {
   installWasmEnvironment,
   rememberRefusal,
-  WASM_TARGET,
+  wasmTarget,
   type WasmInstalled,
 } from './engines/python-wasm/requirements.ts';
 
@@ -50,7 +51,9 @@ export class BundlePackages {
   /** Installs the packages for each engine that the bundle may run in. */
   async install(bundle: Bundle, how: InstallHow): Promise<InstalledTargets> {
     const { home, interpreter, link } = this.#options;
-    if (!interpreter || !runsPython(bundle)) return {};
+    const npm = await installNpmPackages({ home, bundle }, how);
+    const ofNpm = npm ? { [NPM_TARGET.name]: npm } : {};
+    if (!interpreter || !runsPython(bundle)) return ofNpm;
     const mayRunIn = modesOf(bundle);
     const wasm = mayRunIn('wasm') ? await this.#installWasm({ home, bundle, interpreter, link }, how) : {};
     if (!mayRunIn('subprocess') && wasm.refusal !== undefined) throw notPure(wasm.refusal);
@@ -59,7 +62,11 @@ export class BundlePackages {
       : undefined;
     // The package index was reachable, so the refusal is not due to a missing network.
     if (wasm.refusal !== undefined) rememberRefusal({ home, bundle }, wasm.refusal);
-    return { ...read(WASM_TARGET, wasm.folder), ...read(nativeTarget(interpreter), native) };
+    return {
+      ...read(wasmTarget(bundle), wasm.folder),
+      ...read(nativeTarget(interpreter), native),
+      ...ofNpm,
+    };
   }
 
   /** If the lock pins packages only for native Python, the skill does without Wasm. */
@@ -68,21 +75,24 @@ export class BundlePackages {
     how: InstallHow,
   ): Promise<WasmInstalled> {
     const { bundle } = options;
-    const pins = pinsOfTarget(bundle.lockedPackages, WASM_TARGET.name, requirementsOfBundle(bundle));
+    const pins = pinsOfTarget(bundle.lockedPackages, wasmTarget(bundle).name, requirementsOfBundle(bundle));
     if (pins.kind === 'missing' && !how.mayPin && modesOf(bundle)('subprocess')) return {};
     return installWasmEnvironment(options, how);
   }
 
   /** The packages that a call would use now, if they are installed. */
   installed(bundle: Bundle): Pins['packages'] {
-    if (!this.#needsAny(bundle)) return undefined;
+    const npm = installedNpmPackages({ home: this.#options.home, bundle });
+    if (npm) markUsed(npm.environment);
+    const ofNpm = npm ? { node: npm.packages } : undefined;
+    if (!this.#needsAny(bundle)) return ofNpm;
     const found = this.#targets(bundle).flatMap(([engine, target]) => {
       const environment = findEnvironment({ home: this.#options.home, bundle, target });
       if (environment.kind !== 'found') return [];
       markUsed(environment.environment);
       return [[engine, environment.packages] as const];
     });
-    return found.length === 0 ? undefined : Object.fromEntries(found);
+    return found.length === 0 ? ofNpm : { ...Object.fromEntries(found), ...ofNpm };
   }
 
   /** Throws `manifest_drift` if the lock pins packages, and no engine of this machine has exactly these. */
@@ -97,7 +107,12 @@ export class BundlePackages {
   /** What a new lock pins: what the old one pinned for the same requirements, and what is installed here. */
   toPin(bundle: Bundle, before: LockedPackages | undefined): LockedPackages | undefined {
     const requirements = requirementsOfBundle(bundle);
-    if (requirements.length === 0) return undefined;
+    const npm = before?.targets[NPM_TARGET.name];
+    // Only an installation resolves npm packages.
+    if (requirements.length === 0)
+      return npm && bundle.kind === 'script'
+        ? { requirements, targets: { [NPM_TARGET.name]: npm } }
+        : undefined;
     const added = this.#targets(bundle).flatMap(([, target]) => {
       if (before && pinsOfTarget(before, target.name, requirements).kind === 'pinned') return [];
       const here = recordedPackages(folderOf({ home: this.#options.home, target }, requirements));
@@ -122,7 +137,7 @@ export class BundlePackages {
       ...(interpreter && mayRunIn('subprocess')
         ? [['python', nativeTarget(interpreter)] as [PackageEngine, PackageTarget]]
         : []),
-      ...(mayRunIn('wasm') ? [['python-wasm', WASM_TARGET] as [PackageEngine, PackageTarget]] : []),
+      ...(mayRunIn('wasm') ? [['python-wasm', wasmTarget(bundle)] as [PackageEngine, PackageTarget]] : []),
     ];
   }
 }

@@ -10,11 +10,10 @@ import type { Bundle } from '../load/bundle.ts';
 import type { ErrorCode } from '../vocabulary/error-codes.ts';
 import type { CapabilityEvent, EventsCut, Execution, StartKind } from '../outcome.ts';
 import type { EngineName } from '../vocabulary/engines.ts';
-import type { Runner } from '../vocabulary/commands.ts';
 import type { OutputStream } from '../vocabulary/streams.ts';
 import type { WallName } from '../vocabulary/walls.ts';
 import type { InnerCalls } from './inner-calls.ts';
-import type { Command } from '../policy/commands/command.ts';
+import type { Command, ParsedCommand } from '../policy/commands/command.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
 import type { Grant } from '../policy/grant.ts';
 import type { GuestLimit, HostLimit } from '../vocabulary/limits.ts';
@@ -174,10 +173,12 @@ export interface Engine {
   describe(): string;
   /** Why this machine cannot run the engine at all. */
   missing(): { reason: string; fix: string } | undefined;
-  /** Why this engine cannot run this bundle, or its commands with this runner; undefined if it can. */
-  refuses(bundle: Bundle, runner?: Runner): string | undefined;
+  /** Why this engine cannot run this bundle, or this command of it; undefined if it can. */
+  refuses(bundle: Bundle, command?: ParsedCommand): string | undefined;
   /** A missing dependency of this bundle, such as its image; another mode may not need it. */
   lacks?(bundle: Bundle): Promise<{ reason: string; fix: string } | undefined>;
+  /** For engines whose programs are not those of this machine: the path of a program in the cell. */
+  findProgram?(bundle: Bundle, name: string): Promise<string>;
   /** `command` is what a call of a skill of kind `script` starts; absent while there is no call. */
   prepare(bundle: Bundle, command?: Command): Promise<Artifact>;
   /** For engines that can fork a fresh cell from a warm process that never ran skill code. */
@@ -192,6 +193,8 @@ export interface CellParts {
   engine: Engine;
   artifact: Artifact;
   grant: Grant;
+  /** The tenant whose calls alone may use the cell; absent: those of no tenant. */
+  owner?: string;
 }
 
 /** The inputs of one call. */

@@ -13,13 +13,12 @@ import { pinLines, type Pins } from '../load/pins.ts';
 import type { Skill } from '../load/skill.ts';
 import type { Store } from '../load/store.ts';
 import type { Offload } from '../offload/offload.ts';
-import type { Runner } from '../vocabulary/commands.ts';
 import { ENGINE_NAMES, ENGINE_ROWS, type EngineName, type ModeOf } from '../vocabulary/engines.ts';
 import { PREFERRED_MODES, type Mode } from '../vocabulary/modes.ts';
 import { placeName, type Place } from '../vocabulary/place.ts';
 import type { WallName } from '../vocabulary/walls.ts';
 import type { Candidate } from '../policy/choose-mode.ts';
-import type { Command } from '../policy/commands/command.ts';
+import type { Command, ParsedCommand } from '../policy/commands/command.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
 import type { Way } from '../policy/plan.ts';
 import type { PythonFreshness } from '../policy/python-freshness.ts';
@@ -44,6 +43,7 @@ import { wasmInspector } from './engines/python-wasm/inspect.ts';
 import { PythonEngine } from './engines/python/engine.ts';
 import { inspectPython, jailInspector, type Inspector } from './engines/python/inspect.ts';
 import { findInterpreter, type Interpreter } from './engines/python/interpreter.ts';
+import { ContainerScriptEngine } from './engines/script/container-engine.ts';
 import { ScriptEngine } from './engines/script/engine.ts';
 import { ComponentEngine } from './engines/component/engine.ts';
 
@@ -102,6 +102,7 @@ export class Machine {
   readonly #containerPython: ContainerPythonEngine;
   readonly #exec: ExecEngine;
   readonly #script: ScriptEngine;
+  readonly #containerScript: ContainerScriptEngine;
   readonly #interpreter: Interpreter | undefined;
   readonly #packages: BundlePackages;
   readonly #artifacts = new Map<string, Promise<Artifact>>();
@@ -139,6 +140,7 @@ export class Machine {
     this.#containerPython = new ContainerPythonEngine({ home, images, interpreter: this.#interpreter });
     this.#exec = new ExecEngine({ home, images });
     this.#script = new ScriptEngine({ home, interpreter: this.#interpreter });
+    this.#containerScript = new ContainerScriptEngine({ home, images, interpreter: this.#interpreter });
   }
 
   /** The group that may pass through the runtime's folders when the host is root. */
@@ -166,7 +168,7 @@ export class Machine {
       python: { subprocess: this.#python, container: this.#containerPython },
       node: { subprocess: this.#node, in_process: this.#node },
       exec: { container: this.#exec },
-      script: { subprocess: this.#script },
+      script: { subprocess: this.#script, container: this.#containerScript },
     };
     return PREFERRED_MODES.flatMap((mode) =>
       ENGINE_NAMES.flatMap((name) => {
@@ -177,15 +179,13 @@ export class Machine {
   }
 
   /** Every way to run this bundle here, in the order in which they are tried. */
-  async candidates(bundle: Bundle, runner?: Runner): Promise<Candidate[]> {
+  async candidates(bundle: Bundle, command?: ParsedCommand): Promise<Candidate[]> {
     this.#packages.assertPinned(bundle);
     const pairs = (await this.pairs()).filter(({ engine }) =>
       ENGINE_ROWS[engine.name].kinds.includes(bundle.kind),
     );
-    // Scripts are written for the Python of a system, with its threads and messages: Wasm comes last for them.
-    const isLast = ({ mode }: Pair): number => Number(bundle.kind === 'script' && mode === 'wasm');
-    const ordered = pairs.toSorted((a, b) => isLast(a) - isLast(b));
-    return Promise.all(ordered.map((pair) => candidate(pair, bundle, runner)));
+    const ordered = bundle.kind === 'script' ? pairs.toSorted(forCommands(bundle)) : pairs;
+    return Promise.all(ordered.map((pair) => candidate(pair, bundle, command)));
   }
 
   /** The wall and engine of a chosen candidate. */
@@ -204,6 +204,7 @@ export class Machine {
       isReusable: engine.reusable,
       accepts: (grant) => wall.accepts(grant),
       fixedEnv: (grant) => engine.fixedEnv(grant, bundle),
+      findProgram: engine.findProgram?.bind(engine, bundle),
       prepare: (command) => this.prepare({ mode: candidate.mode, engine }, bundle, command),
     };
   }
@@ -249,6 +250,7 @@ export class Machine {
     return {
       ...scripts,
       modules: python.modules,
+      ...(python.loads ? { loads: python.loads } : {}),
       interfaces,
       env: [...python.env, ...scripts.env],
       hosts: [...python.hosts, ...scripts.hosts],
@@ -331,10 +333,21 @@ export class Machine {
   }
 }
 
-async function candidate({ mode, wall, engine }: Pair, bundle: Bundle, runner?: Runner): Promise<Candidate> {
+/** Scripts are written for the Python of a system, with its threads and messages. An image has the programs that they need. */
+function forCommands({ manifest }: Bundle): (a: Pair, b: Pair) => number {
+  const order: Mode[] = manifest.container ? ['container', 'subprocess', 'wasm'] : ['subprocess', 'wasm'];
+  const place = ({ mode }: Pair): number => (order.includes(mode) ? order.indexOf(mode) : order.length);
+  return (a, b) => place(a) - place(b);
+}
+
+async function candidate(
+  { mode, wall, engine }: Pair,
+  bundle: Bundle,
+  command?: ParsedCommand,
+): Promise<Candidate> {
   const pair = { mode, wall: wall.name, engine: engine.name };
   const fallback = 'Run `skillcell doctor` to see what this machine has.';
-  const refused = engine.refuses(bundle, runner);
+  const refused = engine.refuses(bundle, command);
   // An Agent Skills folder has no entry that an engine for functions could name.
   const isWithoutEntry = refused === `the engine ${engine.name} cannot run ""`;
   const reason = isWithoutEntry ? 'its engines run functions, and this skill has scripts only' : refused;

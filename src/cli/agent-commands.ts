@@ -9,24 +9,22 @@ import { MCP_CLIENT_NAMES } from '../vocabulary/mcp-clients.ts';
 import { HOOK_AGENT_NAMES, HOOK_ANSWER_NAMES } from '../vocabulary/hook-answers.ts';
 import type { HookFlags } from './commands/hook.ts';
 import type { McpFlags } from './commands/mcp.ts';
+import { TOOL_FORMAT_NAMES } from '../vocabulary/command-choices.ts';
 import type { ToolsFlags } from './commands/tools.ts';
-import { collect, example, withOfferOptions, withPlanOptions, type Done } from './shared-options.ts';
-
-const FORMATS = [
-  'openai',
-  'claude',
-  'gemini',
-  'deepseek',
-  'ollama',
-  'bedrock',
-  'mcp',
-  ...TYPING_LANGUAGE_NAMES,
-];
+import {
+  collect,
+  example,
+  withClusterOptions,
+  withOfferOptions,
+  withPlanOptions,
+  withPoolOptions,
+  type Done,
+} from './shared-options.ts';
 
 export function addAgents(program: Command, done: Done): void {
   addTools(program, done);
   addHook(program, done);
-  withOfferOptions(withPlanOptions(program.command('mcp')))
+  withClusterOptions(withPoolOptions(withOfferOptions(withPlanOptions(program.command('mcp')))))
     .description('serve the skills as MCP tools (Model Context Protocol) on standard input and output')
     .option('--http <port>', 'serve over HTTP instead, at http://127.0.0.1:<port>/mcp')
     .option('--host <address>', 'address to listen on; a token is required unless it is a loopback address')
@@ -61,7 +59,7 @@ function addTools(program: Command, done: Done): void {
     .description("print skills as tool definitions for a model's API, or as typings for programs")
     .addOption(
       new Option('--format <format>', 'API or programming language to print them for')
-        .choices(FORMATS)
+        .choices([...TOOL_FORMAT_NAMES, ...TYPING_LANGUAGE_NAMES])
         .makeOptionMandatory(),
     )
     .option('--all', 'print all skills of this project and all installed ones')

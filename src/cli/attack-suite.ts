@@ -9,11 +9,9 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { packageRoot, packageVersion, SkillError } from '../inside.ts';
+import type { AttackTarget } from '../vocabulary/command-choices.ts';
 
 const PACKAGE = 'skillcell-attacks';
-
-/** The target: cells of a mode, the decisions before a call (`trust`), or commands and services (`edges`). */
-export type AttackMode = 'subprocess' | 'wasm' | 'container' | 'trust' | 'edges';
 
 /** The export `suite` of the package. */
 export interface AttackSuite {
@@ -21,7 +19,7 @@ export interface AttackSuite {
 }
 
 export interface SuiteOptions {
-  mode: AttackMode;
+  mode: AttackTarget;
   /** Only these attacks. */
   names?: readonly string[] | undefined;
   /** Called when an attack ends, in no particular order. */

@@ -3,13 +3,16 @@
  *
  * @module
  */
-import { ISOLATED_MODES } from '../vocabulary/modes.ts';
+import { ATTACK_TARGETS, BENCHES, TEMPLATE_LANGUAGES } from '../vocabulary/command-choices.ts';
+import { namesOf } from '../vocabulary/table.ts';
 import { Option, type Command } from 'commander';
 import { collect, example, withGrantOptions, withPlanOptions, type Done } from './shared-options.ts';
 import type { BenchFlags } from './commands/bench.ts';
+import type { BuildFlags } from './commands/build.ts';
 import type { InitFlags } from './commands/init.ts';
 import type { StudyFlags } from './commands/study.ts';
 import { addAudit } from './audit-commands.ts';
+import { addCluster } from './cluster-commands.ts';
 import { addAgents } from './agent-commands.ts';
 import { addInstalling } from './install-commands.ts';
 import { addPrograms } from './program-commands.ts';
@@ -17,8 +20,6 @@ import { addRegistries } from './registry-commands.ts';
 import { addShell } from './shell-commands.ts';
 import { addService } from './service-commands.ts';
 import { addTrust } from './trust-commands.ts';
-
-const LANGUAGES = ['rust', 'go', 'c', 'typescript', 'python'];
 
 export function addCommands(program: Command, done: Done): void {
   addRun(program, done);
@@ -33,6 +34,7 @@ export function addCommands(program: Command, done: Done): void {
   addRegistries(program, done);
   addAgents(program, done);
   addService(program, done);
+  addCluster(program, done);
   addAudit(program, done);
   addChecks(program, done);
   addStudy(program, done);
@@ -152,7 +154,7 @@ function addAuthoring(program: Command, done: Done): void {
   program
     .command('init')
     .argument('<name>', 'id of the new skill: category/name')
-    .addOption(new Option('--lang <language>', 'language of the template').choices(LANGUAGES))
+    .addOption(new Option('--lang <language>', 'language of the template').choices(TEMPLATE_LANGUAGES))
     .option('--from <script>', 'existing script (.py, .ts, .js) to make the skill of, instead of a template')
     .option('--dir <folder>', 'folder to create (default: skills/<name>)')
     .description('create a new, working skill from a template or an existing script')
@@ -178,10 +180,12 @@ function addAuthoring(program: Command, done: Done): void {
     .addOption(
       new Option('--base <language>', 'build the base image for containers instead').choices(['python']),
     )
+    .option('--with <packages...>', 'with --base: Debian packages to add, for the scripts of a skill')
+    .option('--name <name>', 'with --with: the image is localhost/skillcell-<name>')
     .description('compile a skill with your own compilers, and build or fetch its container image')
     .option('--json', 'print JSON')
     .addHelpText('after', example('build skills/text/shout'))
-    .action(async (skill: string | undefined, options: { base?: string; json?: boolean }) => {
+    .action(async (skill: string | undefined, options: BuildFlags) => {
       const { build } = await import('./commands/build.ts');
       done(await build(skill, options));
     });
@@ -221,7 +225,7 @@ function addChecks(program: Command, done: Done): void {
         '--mode <mode>',
         'target: the cells of a mode, the decisions before a call (trust), or commands and services (edges)',
       )
-        .choices([...ISOLATED_MODES, 'trust', 'edges'])
+        .choices(ATTACK_TARGETS)
         .default('subprocess'),
     )
     .option('--only <names>', 'only these attacks (comma-separated)')
@@ -236,15 +240,7 @@ function addChecks(program: Command, done: Done): void {
     .description(
       'measure the cost of a call on this machine: a jail next to plain python3, Wasm, Python in Wasm, and requests',
     )
-    .addOption(
-      new Option('--only <bench>', 'run only this benchmark').choices([
-        'subprocess',
-        'wasm',
-        'python-wasm',
-        'gateway',
-        'container',
-      ]),
-    )
+    .addOption(new Option('--only <bench>', 'run only this benchmark').choices(namesOf(BENCHES)))
     .option('--rounds <n>', 'number of measurements', '40')
     .option('--seconds <n>', 'duration of each load test in seconds', '5')
     .option('--json', 'print JSON')

@@ -7,12 +7,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { SkillError, parseDuration, parseSize, readYaml } from '../inside.ts';
+import { SkillError, assertCatalog, parseDuration, parseSize, readYaml } from '../inside.ts';
 
 const PROJECT_FILE = 'skillcell.config.yaml';
 
-type KeyName = 'isolated' | 'timeout' | 'memory' | 'workspace' | 'keep_content';
-type Value = string | boolean;
+type KeyName = 'isolated' | 'timeout' | 'memory' | 'workspace' | 'keep_content' | 'catalogs';
+type Value = string | boolean | string[];
 
 interface KeyRow {
   /** A project's file may set it, because it takes something away. */
@@ -24,6 +24,8 @@ interface KeyRow {
 
 const isTrue = (value: unknown): value is true => value === true;
 const isFlag = (value: unknown): value is boolean => typeof value === 'boolean';
+const isCatalogs = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string' && isCatalog(one));
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 const parses =
   (parse: (text: string) => number) =>
@@ -44,6 +46,12 @@ export const CONFIG_KEYS: Readonly<Record<KeyName, KeyRow>> = {
   // These would let a project choose the folder that skills may use, or have parameters stored.
   workspace: { inProject: false, expects: 'a folder', accepts: isText },
   keep_content: { inProject: false, expects: 'true or false', accepts: isFlag },
+  // This would let a project choose which servers are asked, and offer its own skills.
+  catalogs: {
+    inProject: false,
+    expects: 'a list of catalogs, such as [oci://registry.example/catalog, https://skills.example/]',
+    accepts: isCatalogs,
+  },
 };
 
 type Values = Partial<Record<KeyName, Value>>;
@@ -75,6 +83,12 @@ export function readConfig(folder: string = process.cwd()): Config {
   };
 }
 
+/** Where `search` looks. */
+export function catalogsOf({ user }: Config): string[] {
+  const { catalogs } = user?.values ?? {};
+  return isCatalogs(catalogs) ? catalogs : [];
+}
+
 export function userFile(): string {
   const chosen = process.env['XDG_CONFIG_HOME'];
   const parent = chosen !== undefined && isAbsolute(chosen) ? chosen : join(homedir(), '.config');
@@ -102,6 +116,15 @@ export function withConfig<T extends ConfigurableFlags>(flags: T, { user, projec
   };
 }
 
+function isCatalog(text: string): boolean {
+  try {
+    assertCatalog(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function smallest(parse: (text: string) => number, ...values: (Value | undefined)[]): string | undefined {
   return values.filter(isText).toSorted((a, b) => parse(a) - parse(b))[0];
 }
@@ -116,7 +139,7 @@ function readFile(file: string, place: 'user' | 'project'): ConfigFile | undefin
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) return undefined;
   // Reading a pipe would wait for ever.
-  if (!found.isFile()) throw invalid(file, 'is not a regular file', 'Replace it by a file, or remove it.');
+  if (!found.isFile()) throw invalid(file, 'is not a regular file', 'Replace it with a file, or remove it.');
   const { value, lineOf } = parse(file);
   if (value === null) return { file, values: {} };
   if (typeof value !== 'object' || Array.isArray(value))

@@ -1,5 +1,5 @@
 /**
- * Prints what arrived, for a person who decides. All of it is a stranger's text, so each line is escaped.
+ * Prints what arrived, for a person who decides. All of it is untrusted text, so each line is escaped.
  *
  * @module
  */
@@ -14,5 +14,11 @@ export function describeArrival({ title, facts, asks, changes, warnings }: Propo
     ...changes.map((line) => `  ${line}`),
     ...warnings.map((text) => `  warning: ${text}`),
   ];
-  return lines.map(printableLine).join('\n');
+  return lines.map((line) => printableLine(withoutGaps(line))).join('\n');
+}
+
+/** After a wide gap, a terminal goes on in the next row, where a stranger's words would look like a line of ours. */
+function withoutGaps(line: string): string {
+  const start = /^\s*\S* */.exec(line)?.[0] ?? '';
+  return start + line.slice(start.length).replaceAll(/\s{3,}/g, ' […] ');
 }

@@ -55,7 +55,7 @@ export class LiveInstall implements Disposable {
 }
 
 /** `Downloading numpy-2.2.1.whl (4.2 of 16.1 MB) for python`. */
-export function describeStep({ step, engine, what, bytes, totalBytes }: InstallProgress): string {
+function describeStep({ step, engine, what, bytes, totalBytes }: InstallProgress): string {
   const size = describeBytes(bytes, totalBytes);
   return printableLine(`${WORDS[step]} ${what}${size} for ${engine}`);
 }

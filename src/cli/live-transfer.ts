@@ -48,9 +48,10 @@ export class LiveTransfer implements Disposable {
 
 /** `[==========          ] 1.0 of 2.0 MB the layer "sha256:…"`. */
 export function describeTransfer(done: number, total: number | undefined, what: string): string {
-  const inMegabytes = (value: number): string => (value / 1e6).toFixed(1);
-  if (total === undefined || total <= 0) return printableLine(`${inMegabytes(done)} MB ${what}`);
+  const [unit, size] = Math.max(done, total ?? 0) < 1e6 ? ['kB', 1e3] : ['MB', 1e6];
+  const shown = (value: number): string => (value / size).toFixed(1);
+  if (total === undefined || total <= 0) return printableLine(`${shown(done)} ${unit} ${what}`);
   const part = Math.min(1, Math.max(0, done / total));
   const bar = '='.repeat(Math.round(part * BAR_WIDTH)).padEnd(BAR_WIDTH);
-  return printableLine(`[${bar}] ${inMegabytes(Math.min(done, total))} of ${inMegabytes(total)} MB ${what}`);
+  return printableLine(`[${bar}] ${shown(Math.min(done, total))} of ${shown(total)} ${unit} ${what}`);
 }

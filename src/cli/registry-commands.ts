@@ -1,5 +1,5 @@
 /**
- * The commands that put skills into registries: publish, mirror.
+ * The commands that put skills into registries and find them there: publish, mirror, search.
  *
  * @module
  */
@@ -16,6 +16,7 @@ export function addRegistries(program: Command, done: Done): void {
     .option('--study <file>', 'study.json of skillcell study: publish what it found, signed')
     .option('--attach <file>', 'Sigstore bundle with an attestation about skill.lock; repeatable', collect)
     .option('--wasm', 'also publish the component by itself as TAG-wasm, for other WebAssembly runtimes')
+    .option('--catalog <reference>', 'also list it in this catalog, oci://HOST/NAME, for `search`')
     .option('--force', 'replace a version that exists with other content')
     .option('--json', 'print JSON')
     .addHelpText('after', example('publish ./my_skill oci://localhost:5000/skills/my_skill'))
@@ -28,6 +29,7 @@ export function addRegistries(program: Command, done: Done): void {
     .argument('<from>', 'oci://HOST/NAME:VERSION')
     .argument('<to>', 'oci://HOST/NAME[:VERSION]')
     .description('copy a published skill and all documents about it to another registry, byte for byte')
+    .option('--catalog <reference>', 'also list the copy in this catalog, oci://HOST/NAME, for `search`')
     .option('--force', 'replace a version that exists with other content')
     .option('--json', 'print JSON')
     .addHelpText(
@@ -37,5 +39,21 @@ export function addRegistries(program: Command, done: Done): void {
     .action(async (from: string, to: string, options: object) => {
       const { mirror } = await import('./commands/publish.ts');
       done(await mirror(from, to, options));
+    });
+  program
+    .command('search')
+    .argument('[word...]', 'words of the name or description; absent: everything')
+    .description('look for skills in your catalogs, and show what each asks for and who vouches for it')
+    .option(
+      '--in <catalog>',
+      'oci://HOST/NAME or https://HOST/ instead of your catalogs; repeatable',
+      collect,
+    )
+    .option('--policy <file>', 'operator policy (default: every skillcell.policy.yaml here and above)')
+    .option('--json', 'print JSON')
+    .addHelpText('after', example('search pdf forms --in oci://localhost:5000/catalog'))
+    .action(async (words: string[], options: object) => {
+      const { search } = await import('./commands/search.ts');
+      done(await search(words, options));
     });
 }

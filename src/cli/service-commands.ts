@@ -6,11 +6,18 @@
 import type { Command } from 'commander';
 import type { ServeFlags } from './commands/serve.ts';
 import type { NewTokenFlags, TokenFlags } from './commands/tokens.ts';
-import { collect, example, withOfferOptions, type Done } from './shared-options.ts';
+import {
+  collect,
+  example,
+  withClusterOptions,
+  withOfferOptions,
+  withPoolOptions,
+  type Done,
+} from './shared-options.ts';
 
 export function addService(program: Command, done: Done): void {
   addTokens(program, done);
-  withOfferOptions(program.command('serve'))
+  withClusterOptions(withPoolOptions(withOfferOptions(program.command('serve'))))
     .description('serve the skills over HTTP, with a console in the browser')
     .option('--port <n>', 'port to listen on; 0 picks a free one', '7399')
     .option(
@@ -22,7 +29,7 @@ export function addService(program: Command, done: Done): void {
     .option('--access <file>', "file with tokens and limits (default: access.json in Skillcell's home)")
     .option('--access-log <file>', 'append one JSON line per request to this file; - for stdout')
     .option('--new-token <name>', 'create a token, print it and exit')
-    .option('--scopes <list>', 'scopes of the new token: call, read, metrics, admin', 'call,read')
+    .option('--scopes <list>', 'scopes of the new token: call, read, metrics, upload, admin', 'call,read')
     .option('--tenant <name>', 'tenant of the new token', 'default')
     .option('--expires <days>', 'days until the new token expires (default: never)')
     .option('--drain <duration>', 'time that running calls get to finish on shutdown', '30s')
@@ -30,6 +37,7 @@ export function addService(program: Command, done: Done): void {
     .option('--workspace <dir>', 'folder that ${workspace} in manifests stands for')
     .option('--env <name>', 'variable or secret that skills may use without approval; repeatable', collect)
     .option('--policy <file>', 'operator policy (default: every skillcell.policy.yaml here and above)')
+    .option('--tenants <file>', 'tenants that share nothing: workspace, secrets, policy and limits of each')
     .option('--programs', 'also run programs that callers send, which call the skills (docs/programs.md)')
     .option('--keep-content', 'store parameters and results in the receipts instead of only their digests')
     .addHelpText('after', example('serve --new-token laptop --scopes call,read'))
@@ -58,7 +66,7 @@ function addTokens(program: Command, done: Done): void {
   command('create')
     .argument('<name>', 'name of the new token')
     .description('create a token and print its secret once')
-    .option('--scopes <list>', 'scopes: call, read, metrics, admin', 'call,read')
+    .option('--scopes <list>', 'scopes: call, read, metrics, upload, admin', 'call,read')
     .option('--tenant <name>', 'tenant that the token belongs to', 'default')
     .option('--expires <days>', 'days until it expires (default: never)')
     .addHelpText('after', example('tokens create laptop --tenant acme --scopes call,read --expires 30'))

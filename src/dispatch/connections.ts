@@ -18,22 +18,28 @@ export interface ConnectionLimits {
 
 export const CONNECTION_LIMITS: ConnectionLimits = { most: 1000, mostWaiting: 500 };
 /** Time limits in milliseconds for the head of a request and for the whole request. */
-export const HEADERS_MS = 10_000;
-export const REQUEST_MS = 30_000;
+const HEADERS_MS = 10_000;
+const REQUEST_MS = 30_000;
 /** How long an answer may wait for its client to read, in milliseconds. */
 export const UNREAD_MS = 30_000;
 /** Requests that a client may send before an earlier one is answered. Common clients send none. */
 export const MAX_PIPELINED = 16;
+/**
+ * How long a connection may stay open between two requests. Proxies keep theirs for up to 60 s, and a request on one that the
+ * server closes at that moment fails.
+ */
+const KEEP_ALIVE_MS = 65_000;
 /** Interval of Node's check for slow requests; its default is 30 s. */
-export const CHECK_MS = 1000;
+const CHECK_MS = 1000;
 
 /** Matching options for `createServer`. */
 export const SERVER_TIMEOUTS: Pick<
   ServerOptions,
-  'headersTimeout' | 'requestTimeout' | 'connectionsCheckingInterval' | 'maxHeaderSize'
+  'headersTimeout' | 'requestTimeout' | 'keepAliveTimeout' | 'connectionsCheckingInterval' | 'maxHeaderSize'
 > = {
   headersTimeout: HEADERS_MS,
   requestTimeout: REQUEST_MS,
+  keepAliveTimeout: KEEP_ALIVE_MS,
   connectionsCheckingInterval: CHECK_MS,
   maxHeaderSize: 16 * 1024,
 };

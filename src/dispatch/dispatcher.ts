@@ -7,7 +7,7 @@
 import { cancelled } from '../cell/verdict/judge.ts';
 import { SkillError } from '../errors.ts';
 import { Lane } from './lane.ts';
-import { limitTable, type DispatchOptions, type LimitTable } from './limits.ts';
+import { limitTable, type DispatchOptions, type LaneLimits, type LimitTable } from './limits.ts';
 
 /** A call that requests a turn. */
 export interface DispatchEntry {
@@ -75,8 +75,10 @@ export class Dispatcher {
   /** By tenant; the tenant that has waited longest comes first. */
   readonly #queues = new Map<string, Waiter[]>();
   #closed: PromiseWithResolvers<void> | undefined;
+  readonly #skillPerTenant: boolean;
 
   constructor(options: DispatchOptions = {}) {
+    this.#skillPerTenant = options.skillPerTenant ?? false;
     this.#now = options.now ?? (() => performance.now());
     this.#limits = limitTable(options);
     this.#all = new Lane(this.#limits.all, this.#now());
@@ -109,17 +111,21 @@ export class Dispatcher {
   #lanesOf({ tenant, skill }: DispatchEntry): Lanes {
     return {
       all: this.#all,
-      tenant: this.#laneOf(this.#tenants, tenant, this.#limits.tenant),
-      skill: this.#laneOf(this.#skills, skill, this.#limits.skill),
+      tenant: this.#laneOf(this.#tenants, tenant, this.#limits.tenant(tenant)),
+      skill: this.#laneOf(
+        this.#skills,
+        this.#skillPerTenant ? JSON.stringify([tenant, skill]) : skill,
+        this.#limits.skill(skill),
+      ),
     };
   }
 
-  #laneOf(lanes: Map<string, Lane>, name: string, limits: LimitTable['tenant']): Lane {
+  #laneOf(lanes: Map<string, Lane>, name: string, limits: LaneLimits): Lane {
     const known = lanes.get(name);
-    known?.adjust(limits(name), this.#now());
+    known?.adjust(limits, this.#now());
     if (known) return known;
     if (lanes.size >= MANY_LANES) forgetIdle(lanes, this.#now());
-    const lane = new Lane(limits(name), this.#now());
+    const lane = new Lane(limits, this.#now());
     lanes.set(name, lane);
     return lane;
   }

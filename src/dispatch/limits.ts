@@ -30,6 +30,8 @@ export interface DispatchOptions {
   tenant?: Partial<LaneLimits> | ((tenant: string) => Partial<LaneLimits>);
   /** For each skill. A function is called with its name for every call. Absent: all slots but one, half of the queue. */
   skill?: Partial<LaneLimits> | ((skill: string) => Partial<LaneLimits>);
+  /** The limits of a skill hold for each tenant by itself, so that tenants cannot notice each other. */
+  skillPerTenant?: boolean;
   /** A monotonic clock in milliseconds. */
   now?: () => number;
 }

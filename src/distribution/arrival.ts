@@ -75,7 +75,7 @@ export async function receive(
 }
 
 /** The name that the skill claims; it must be known before there is a folder, because Agent Skills are named by theirs. */
-export function nameIn({ files, pinned }: Pick<Delivery, 'files' | 'pinned'>): string {
+function nameIn({ files, pinned }: Pick<Delivery, 'files' | 'pinned'>): string {
   const last = pinned.source.split(/[/:#]/).findLast((part) => part !== '') ?? 'skill';
   return readDescription(files, `/${last}`).manifest.name;
 }

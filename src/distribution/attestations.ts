@@ -5,7 +5,7 @@
  * @module
  */
 import { sha256 } from '../load/digest.ts';
-import type { Publisher } from '../trust/publishers.ts';
+import { publisherMark, type Publisher } from '../trust/publishers.ts';
 import { ATTESTATION_KIND_NAMES, type AttestationKind } from '../vocabulary/attestation-kinds.ts';
 import { ATTACHMENT_TYPES } from '../vocabulary/oci-types.ts';
 import { openEnvelope, parseJson, parseStatement, PREDICATES, STATEMENT_TYPE } from './attest/statement.ts';
@@ -18,6 +18,8 @@ export interface Attested {
   type: string;
   /** The publisher who signed it for these bytes; absent: it is only a claim. */
   publisher?: string | undefined;
+  /** The marks of all publishers who signed it; none: it is only a claim. */
+  by: readonly string[];
   /** What the publisher says; absent if it is only a claim. */
   predicate?: Record<string, unknown> | undefined;
 }
@@ -37,14 +39,17 @@ export function readAttestations(
 
 async function readOne(attachment: Attachment, context: AttestationContext): Promise<Attested> {
   const { artifactType: type } = attachment;
+  let first: Omit<Attested, 'by'> | undefined;
+  const by: string[] = [];
   for (const publisher of context.publishers) {
     const payload = await payloadBy(attachment, publisher);
     const statement = payload && parseStatement(payload);
     const kind = statement && kindOfPredicate(statement.predicateType);
     if (!statement || kind === undefined || !isAbout(statement.subjects, context)) continue;
-    return { kind, type, publisher: publisher.name, predicate: statement.predicate };
+    first ??= { kind, type, publisher: publisher.name, predicate: statement.predicate };
+    by.push(publisherMark(publisher));
   }
-  return { kind: claimedKind(attachment), type };
+  return { ...(first ?? { kind: claimedKind(attachment), type }), by };
 }
 
 /** The lock covers every file; the revision is the artifact that was fetched. */
@@ -92,7 +97,7 @@ function claimedKind({ artifactType, bytes }: Attachment): AttestationKind | und
 }
 
 /** By the words that the formats use in their types, in whichever version. */
-export function kindOfType(type: string): AttestationKind | undefined {
+function kindOfType(type: string): AttestationKind | undefined {
   const plain = type.toLowerCase();
   if (/spdx|cyclonedx|sbom/.test(plain)) return 'sbom';
   return ATTESTATION_KIND_NAMES.find((kind) => plain.includes(kind));

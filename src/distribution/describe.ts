@@ -27,13 +27,14 @@ export interface Description {
   warnings: string[];
 }
 
-export function describeProposal({ id, arrival, before, change, demands, attested }: Proposal): Description {
+export function describeProposal(proposal: Proposal): Description {
+  const { id, arrival, before, change, demands, attested, replaces } = proposal;
   const { bundle, pin, signed } = arrival;
   const { manifest, kind } = bundle;
   return {
     title: `${id} ${manifest.version}`,
     facts: [
-      ['about', manifest.description.trim().split('\n')[0] ?? ''],
+      ['about', firstWords(manifest.description)],
       ['is', KINDS[kind]],
       ['from', placeOf(pin)],
       ['revision', pin.revision],
@@ -44,8 +45,21 @@ export function describeProposal({ id, arrival, before, change, demands, atteste
     ],
     asks: describeSkill(bundle),
     changes: describeChange(before, pin, change),
-    warnings: arrival.bundle.warnings,
+    warnings: [
+      ...(replaces === undefined
+        ? []
+        : [`it takes the place of the bundled skill "${id}" in ${JSON.stringify(replaces)}`]),
+      ...arrival.bundle.warnings,
+    ],
   };
+}
+
+const MAX_ABOUT = 300;
+
+/** The stranger's own words are the first thing to read, and must not push the rest away. */
+function firstWords(description: string): string {
+  const [line = ''] = description.trim().split('\n');
+  return line.length > MAX_ABOUT ? `${line.slice(0, MAX_ABOUT)}…` : line;
 }
 
 function placeOf({ source, tag }: SkillPin): string {

@@ -7,11 +7,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, rmdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SkillError } from '../errors.ts';
-import { keepFetched, makeFetchedDir } from '../load/fetched.ts';
+import { fetchedDir, keepFetched, makeFetchedDir } from '../load/fetched.ts';
 import { HIDDEN_DRAFT } from '../load/publish.ts';
 import { BUNDLE_LIMITS } from '../load/read-bundle.ts';
 import { removeTreeSync } from '../load/remove-tree.ts';
 import { quote } from '../manifest/quote.ts';
+import { readCopy } from './read-copy.ts';
 
 export class Draft implements Disposable {
   readonly #home: string;
@@ -34,7 +35,7 @@ export class Draft implements Disposable {
       return draft;
     } catch (error) {
       draft[Symbol.dispose]();
-      throw error;
+      throw cannotKeep(draft.#root, error);
     }
   }
 
@@ -63,12 +64,37 @@ export class Draft implements Disposable {
 
   /** Moves it into the store of fetched skills and returns its folder there. */
   keep(key: string): string {
+    // A damaged copy would stay in the place of this one.
+    readCopy(this.#home, join(fetchedDir(this.#home), key, this.#id));
     return keepFetched(this.#home, this.#root, { id: this.#id, key });
   }
 
   [Symbol.dispose](): void {
     removeTreeSync(this.#root);
   }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'its file system is full',
+  EDQUOT: 'the quota of its file system is used up',
+  EROFS: 'its file system is read-only',
+  EACCES: 'this user cannot write there',
+};
+
+function cannotKeep(root: string, error: unknown): unknown {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  const reason = REASONS[code];
+  if (error instanceof SkillError || reason === undefined) return error;
+  const folder = dirname(root);
+  return new SkillError(
+    'usage',
+    `Cannot keep fetched skills in ${JSON.stringify(folder)}: ${reason} (${code})`,
+    {
+      fix: 'Make room with `skillcell prune --all`, or set SKILLCELL_HOME to a folder that you can write to.',
+      detail: { folder, reason },
+      cause: error,
+    },
+  );
 }
 
 function removeEmpty(folder: string, path: string): void {

@@ -4,31 +4,29 @@
  *
  * @module
  */
-import { existsSync } from 'node:fs';
 import { SkillError } from '../errors.ts';
 import { knownSigner } from '../load/accepted-skills.ts';
 import { readDescription } from '../load/bundle-texts.ts';
 import { capabilitySet, diffCapabilities } from '../load/capability-set.ts';
-import { assertFetched, digestsOf, fetchedFolder, fetchedKey } from '../load/fetched.ts';
+import { digestsOf, fetchedFolder, fetchedKey } from '../load/fetched.ts';
 import { LOCK_FILE, readBundle, SIGNATURE_FILE, type BundleFiles } from '../load/read-bundle.ts';
-import { removeTreeSync } from '../load/remove-tree.ts';
 import { compareLock, parseLock } from '../load/lock.ts';
-import { realOrGiven } from '../load/registries.ts';
 import type { SkillPin } from '../load/skills-lock.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { quote, shellWord } from '../manifest/quote.ts';
 import type { Runtime } from '../runtime.ts';
 import { mapConcurrently } from '../tools/map-concurrently.ts';
-import type { SignedBundle } from '../trust/publishers.ts';
-import { describeSigner, findSigner, isSameSigner } from '../trust/signer.ts';
+import type { Publisher, SignedBundle } from '../trust/publishers.ts';
+import { describeSigner, findSigner, isKnownSigner, isSameSigner } from '../trust/signer.ts';
 import { readAttestations, type Attested } from './attestations.ts';
 import type { Delivery, OpenSource, TransferWatch } from './contract.ts';
 import { Draft } from './draft.ts';
 import { pinsOf, type PinPlace } from './pin-file.ts';
-import { assertDemands, provenBefore } from './propose.ts';
-import { toPinned } from './to-pinned.ts';
+import { assertDemands, missingAttestation, provenBefore } from './propose.ts';
+import { readCopy } from './read-copy.ts';
+import { sourceOf, toPinned } from './to-pinned.ts';
 
-/** One skill that is here now. */
+/** One skill that is now installed. */
 export interface FrozenSkill {
   id: string;
   pin: SkillPin;
@@ -51,39 +49,25 @@ export async function installFrozen(options: FrozenOptions): Promise<FrozenSkill
 
 async function installPin(id: string, pin: SkillPin, options: FrozenOptions): Promise<FrozenSkill> {
   const { runtime, place } = options;
+  const source = sourceOf(pin, options.open);
   const demands = runtime.sources.demands(pin.source);
   assertKnownSigner(place.home, id, pin);
   const folder = fetchedFolder(place.home, id, pin);
-  const proven = provenBefore(place.home, pin);
-  const isProven = demands.every(({ rule }) =>
-    rule.requireAttestation.every((kind) => proven.some((one) => one.kind === kind)),
-  );
+  const proven = provenBefore(place.home, id, pin);
+  const isProven = demands.every((demand) => missingAttestation(demand, proven) === undefined);
   const read = isProven ? readCopy(place.home, folder) : undefined;
   if (read) {
     const bundle = await compare([id, pin], read, runtime);
     await assertDemands({ id, bundle }, demands, proven);
     return { id, pin, folder, cached: true };
   }
-  const delivery = await options.open(pin.source).fetchPinned(toPinned(pin), options.watch);
+  const delivery = await source.fetchPinned(toPinned(pin), options.watch);
   using draft = Draft.write(place.home, id, delivery.files);
   const arrived = readBundle(draft.folder);
   const bundle = await compare([id, pin], arrived, runtime);
   await assertDemands({ id, bundle }, demands, await attestedFor(delivery, pin, runtime));
   draft.keepOnly(new Set([...arrived.contents.keys(), LOCK_FILE, SIGNATURE_FILE]), delivery.files.keys());
   return { id, pin, folder: draft.keep(fetchedKey(pin)), cached: false };
-}
-
-/** Undefined if there is no copy. A damaged one is removed, so that it is fetched again. */
-function readCopy(home: string, folder: string): BundleFiles | undefined {
-  if (!existsSync(folder)) return undefined;
-  try {
-    const read = readBundle(folder);
-    assertFetched(home, realOrGiven(folder), read);
-    return read;
-  } catch {
-    removeTreeSync(folder);
-    return undefined;
-  }
 }
 
 function attestedFor({ attachments, files }: Delivery, pin: SkillPin, runtime: Runtime): Promise<Attested[]> {
@@ -111,19 +95,21 @@ async function compare(
     lock: lock ? 'locked' : 'unlocked',
     ...(lock && signature ? { vouched: { lock, signature } } : {}),
   };
-  const { signer } = await findSigner(bundle, {
-    publishers: [...runtime.sources.publishers],
-    pinned: pin.signer,
-  });
-  // An identity can be verified only where a policy has the roots of Sigstore; its bytes are pinned in any case.
-  const canVerify = pin.signer === 'unsigned' || 'key' in pin.signer;
-  if (canVerify && !isSameSigner(signer, pin.signer))
-    throw differs(
-      id,
-      'signer',
-      `it is ${describeSigner(signer)}, the pin says ${describeSigner(pin.signer)}`,
-    );
+  await assertSigner([id, pin], bundle, runtime.sources.publishers);
   return bundle;
+}
+
+async function assertSigner(
+  [id, pin]: [id: string, pin: SkillPin],
+  bundle: SignedBundle,
+  publishers: readonly Publisher[],
+): Promise<void> {
+  const { signer, unverified } = await findSigner(bundle, { publishers, pinned: pin.signer });
+  if (isSameSigner(signer, pin.signer)) return;
+  const isIdentity = pin.signer !== 'unsigned' && 'identity' in pin.signer;
+  // An identity can be verified only where a policy has the roots of Sigstore; its bytes are pinned in any case.
+  if (isIdentity && unverified > 0 && !isKnownSigner(pin.signer, publishers)) return;
+  throw differs(id, 'signer', `it is ${describeSigner(signer)}, the pin says ${describeSigner(pin.signer)}`);
 }
 
 function assertCapabilities(id: string, pin: SkillPin, manifest: Manifest): void {

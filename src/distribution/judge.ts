@@ -48,9 +48,7 @@ export function judgeChange(id: string, next: SkillPin, known: Known): Change {
     if (!allow.moved) assertNotMoved(id, next, before);
     if (!allow.downgrade) assertNotOlder(id, next, before);
   }
-  const signerBefore = [before?.signer, known.signer].find(
-    (one) => one !== undefined && !isSameSigner(one, next.signer),
-  );
+  const signerBefore = otherSignerBefore(next, known);
   if (signerBefore !== undefined && !allow.signer && !isFirstSignature(signerBefore))
     throw otherSigner(id, next, signerBefore);
   const capabilities = before ? diffCapabilities(before.capabilities, next.capabilities) : [];
@@ -60,6 +58,12 @@ export function judgeChange(id: string, next: SkillPin, known: Known): Change {
     wantsMore: !before || capabilities.some((line) => line.startsWith('+')),
     ...(signerBefore === undefined ? {} : { signerBefore }),
   };
+}
+
+/** A pin without a signer must not hide the one whom this machine knows: a clone may have changed the pin. */
+function otherSignerBefore({ signer }: SkillPin, { before, signer: first }: Known): Signer | undefined {
+  const others = [before?.signer, first].filter((one) => one !== undefined && !isSameSigner(one, signer));
+  return others.find((one) => one !== 'unsigned') ?? others[0];
 }
 
 /** A skill that was unsigned may become signed: nothing is taken from anybody, and a person is asked anyway. */

@@ -7,10 +7,11 @@
 import { MANIFEST_TYPES } from '../vocabulary/oci-types.ts';
 import { parseVersion } from './semver.ts';
 import { SkillError } from '../errors.ts';
-import { unpackSkill } from './oci/layout.ts';
+import { unpackSkill, type Artifact } from './oci/layout.ts';
 import { parseManifest, type Blob, type Descriptor } from './oci/manifest.ts';
 import { formatReference, type OciReference } from './oci/reference.ts';
-import { fetchReferrers, pushReferrers } from './oci/referrers.ts';
+import { registryRefused } from './oci/problems.ts';
+import { fetchReferrers, pushReferrers, type Referrer } from './oci/referrers.ts';
 import { Repository, type FetchedManifest, type RepositoryOptions } from './oci/registry.ts';
 
 export interface Mirrored {
@@ -20,6 +21,7 @@ export interface Mirrored {
   readonly documents: number;
 }
 
+const MAX_DOCUMENTS = 200;
 const MAX_BLOB_BYTES = 128 * 1024 * 1024;
 
 export interface MirrorOptions extends RepositoryOptions {
@@ -48,7 +50,7 @@ export async function mirrorSkill(
     pulled.set(layer.digest, { descriptor: layer, bytes });
     return bytes;
   });
-  const referrers = await fetchReferrers(source, fetched.digest);
+  const documents = await collectDocuments(source, fetched.digest);
   const present = await target.findManifest(tag ?? fetched.digest);
   const isNew = present?.digest !== fetched.digest;
   if (isNew && present && options.force !== true && tag !== undefined && parseVersion(tag))
@@ -60,19 +62,42 @@ export async function mirrorSkill(
       await target.pushBlob(pulled.get(part.digest) ?? (await pullBlob(source, part)));
     await target.pushManifest(blobOf(fetched), tag ?? fetched.digest);
   }
-  const artifacts = await Promise.all(
-    referrers.map(async (one) => ({
-      manifest: blobOf(one.fetched),
-      blobs: await Promise.all(
-        [one.manifest.config, ...one.manifest.layers].map((part) => pullBlob(source, part)),
-      ),
-    })),
-  );
+  let copied = 0;
+  for (const { subject, artifacts } of documents) copied += await pushReferrers(target, subject, artifacts);
   return {
     reference: formatReference({ host: to.host, name: to.name, tag, digest: fetched.digest }),
     digest: fetched.digest,
     isNew,
-    documents: await pushReferrers(target, fetched.digest, artifacts),
+    documents: copied,
+  };
+}
+
+interface Documents {
+  readonly subject: string;
+  readonly artifacts: readonly Artifact[];
+}
+
+/** Also documents about documents, such as the signature of an SBOM. */
+async function collectDocuments(source: Repository, digest: string): Promise<Documents[]> {
+  const found: Documents[] = [];
+  const subjects = [digest];
+  for (const subject of subjects) {
+    const referrers = await fetchReferrers(source, subject);
+    if (referrers.length === 0) continue;
+    subjects.push(...referrers.map(({ fetched }) => fetched.digest));
+    if (subjects.length > MAX_DOCUMENTS)
+      throw registryRefused(source.describe(digest), `has more than ${MAX_DOCUMENTS} documents about it`);
+    const artifacts = await Promise.all(referrers.map((referrer) => artifactOf(source, referrer)));
+    found.push({ subject, artifacts });
+  }
+  return found;
+}
+
+async function artifactOf(source: Repository, { fetched, manifest }: Referrer): Promise<Artifact> {
+  const parts = [manifest.config, ...manifest.layers];
+  return {
+    manifest: blobOf(fetched),
+    blobs: await Promise.all(parts.map((part) => pullBlob(source, part))),
   };
 }
 

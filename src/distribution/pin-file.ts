@@ -32,7 +32,7 @@ const WAIT_MS = 20;
 /** A turn takes milliseconds; whoever waits this long waits for a stopped process. */
 const MAX_WAITS = 1500;
 
-export function pinFile({ home, cwd, global = false }: PinPlace): string {
+function pinFile({ home, cwd, global = false }: PinPlace): string {
   return global ? ownPins(home) : projectPins(cwd);
 }
 

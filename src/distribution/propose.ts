@@ -5,14 +5,20 @@
  * @module
  */
 import { SkillError } from '../errors.ts';
-import { acceptedSkill, knownSigner, recordAcceptedSkill, rememberSigner } from '../load/accepted-skills.ts';
+import {
+  acceptedSkill,
+  factsOf,
+  knownSigner,
+  recordAcceptedSkill,
+  rememberSigner,
+} from '../load/accepted-skills.ts';
 import { keyOfFolder } from '../load/fetched.ts';
 import { LOCK_FILE } from '../load/read-bundle.ts';
 import type { SkillPin } from '../load/skills-lock.ts';
 import { quote, shellWord } from '../manifest/quote.ts';
 import { describeDemand, type SourceDemand } from '../policy/source-rules.ts';
 import type { Runtime } from '../runtime.ts';
-import { publisherOf, type SignedBundle } from '../trust/publishers.ts';
+import { publisherMark, publisherOf, type SignedBundle } from '../trust/publishers.ts';
 import { receive, type Arrival } from './arrival.ts';
 import { readAttestations, type Attested } from './attestations.ts';
 import type { Delivery } from './contract.ts';
@@ -27,6 +33,8 @@ export interface Proposal extends Disposable {
   /** What the policy demands of the source; all of it is met. Empty if the policy has no rules for sources. */
   readonly demands: readonly SourceDemand[];
   readonly attested: readonly Attested[];
+  /** The folder of a bundled skill that gives way to this one. */
+  readonly replaces?: string | undefined;
 }
 
 export interface ProposeOptions {
@@ -46,13 +54,14 @@ export async function propose(delivery: Delivery, options: ProposeOptions): Prom
   try {
     const { id, pin } = arrival;
     if (expected !== undefined && id !== expected) throw otherName(id, expected, pin.source);
+    assertTruePin(place, id, pins.get(id));
     const known: Known = {
       before: pins.get(id),
       signer: knownSigner(place.home, pin.source),
       allow: allow?.(id),
     };
     const change = judgeChange(id, pin, known);
-    assertFreeName(runtime, arrival);
+    const replaces = placeOfName(runtime, arrival);
     const attested = await readAttestations(delivery.attachments, {
       lock: delivery.files.get(LOCK_FILE),
       revision: pin.revision,
@@ -60,7 +69,7 @@ export async function propose(delivery: Delivery, options: ProposeOptions): Prom
     });
     await assertDemands(arrival, demands, attested);
     return {
-      ...{ id, arrival, change, demands, attested, before: known.before },
+      ...{ id, arrival, change, demands, attested, replaces, before: known.before },
       [Symbol.dispose]: () => arrival[Symbol.dispose](),
     };
   } catch (error) {
@@ -78,16 +87,14 @@ export async function accept(proposal: Proposal, place: PinPlace, by: string): P
     assertUnchanged(pins, id, before);
     pins.set(id, pin);
   });
-  const proven = attested.filter(({ publisher }) => publisher !== undefined);
   recordAcceptedSkill(place.home, pin, {
     skill: id,
     source: pin.source,
     digest: pin.digest,
     by,
     at: new Date().toISOString(),
-    attested: [
-      ...new Set(proven.flatMap(({ kind, publisher = '' }) => (kind ? [`${kind} ${publisher}`] : []))),
-    ],
+    facts: factsOf(pin),
+    attested: [...new Set(attested.flatMap(({ kind, by: marks }) => marks.map((mark) => `${kind} ${mark}`)))],
   });
   rememberSigner(place.home, pin.source, pin.signer);
   return folder;
@@ -95,7 +102,7 @@ export async function accept(proposal: Proposal, place: PinPlace, by: string): P
 
 /** Is exactly this pinned, and did a person of this machine accept it? A pin alone may come from a clone. */
 export function isKnownHere({ arrival, change }: Proposal, { home }: PinPlace): boolean {
-  return change.isSame && acceptedSkill(home, arrival.pin) !== undefined;
+  return change.isSame && acceptedSkill(home, arrival.id, arrival.pin) !== undefined;
 }
 
 /** May this be accepted without asking, because the policy says where it may come from? */
@@ -111,36 +118,54 @@ export async function assertDemands(
   attested: readonly Attested[],
 ): Promise<void> {
   for (const demand of demands) {
-    const { rule, publishers } = demand;
-    if (rule.requireSignature) await publisherOf(bundle, publishers);
-    const names = new Set(publishers.map(({ name }) => name));
-    const isProven = (kind: string): boolean =>
-      attested.some((one) => one.kind === kind && one.publisher !== undefined && names.has(one.publisher));
-    const missing = rule.requireAttestation.find((kind) => !isProven(kind));
+    if (demand.rule.requireSignature) await publisherOf(bundle, demand.publishers);
+    const missing = missingAttestation(demand, attested);
     if (missing !== undefined) throw unattested(id, missing, demand);
   }
 }
 
+/** The first kind of attestation that the rule demands and none of its publishers signed. */
+export function missingAttestation(
+  { rule, publishers }: SourceDemand,
+  attested: readonly Attested[],
+): string | undefined {
+  const marks = new Set(publishers.map(publisherMark));
+  return rule.requireAttestation.find(
+    (kind) => !attested.some((one) => one.kind === kind && one.by.some((mark) => marks.has(mark))),
+  );
+}
+
 /** What was proven about these bytes when a person of this machine accepted them. */
-export function provenBefore(home: string, pin: SkillPin): Attested[] {
-  const { attested = [] } = acceptedSkill(home, pin) ?? {};
+export function provenBefore(home: string, id: string, pin: SkillPin): Attested[] {
+  const { attested = [] } = acceptedSkill(home, id, pin) ?? {};
   return attested.flatMap((text) => {
-    const [kind = '', ...publisher] = text.split(' ');
-    return [{ kind, publisher: publisher.join(' '), type: '' }];
+    const [kind = '', mark = ''] = text.split(' ');
+    return [{ kind, by: [mark], type: '' }];
   });
 }
 
-/** An id in two places is an error when it is called, so it is refused before it is there. */
-function assertFreeName(runtime: Runtime, { id, pin }: Arrival): void {
-  const other = runtime
+/** Whoever edits a pin could hide what an update adds, or that it is older. */
+function assertTruePin({ home }: PinPlace, id: string, pin: SkillPin | undefined): void {
+  const accepted = pin && acceptedSkill(home, id, pin);
+  if (!accepted || accepted.facts === factsOf(pin)) return;
+  throw new SkillError(
+    'manifest_drift',
+    `skills.lock.json says another version or other capabilities of "${id}" than the files that were accepted here`,
+    {
+      fix: `Restore skills.lock.json from version control, or start over: skillcell remove ${shellWord(id)}, then add it again.`,
+      detail: { skill: id },
+    },
+  );
+}
+
+/** An id in two places is an error when it is called, so it is refused before it is there. Only bundled skills give way. */
+function placeOfName(runtime: Runtime, { id, pin }: Arrival): string | undefined {
+  const others = runtime
     .list()
-    .find(
-      (known) =>
-        known.ids?.includes(id) === true &&
-        known.origin !== 'bundled' &&
-        keyOfFolder(runtime.home, known.dir) === undefined,
-    );
-  if (!other || runtime.sources.digestOf(other.dir) === pin.digest) return;
+    .filter((known) => known.ids?.includes(id) === true && keyOfFolder(runtime.home, known.dir) === undefined)
+    .filter(({ dir }) => runtime.sources.digestOf(dir) !== pin.digest);
+  const other = others.find(({ origin }) => origin !== 'bundled');
+  if (!other) return others[0]?.dir;
   throw new SkillError('usage', `Another skill has the name "${id}" already: ${JSON.stringify(other.dir)}`, {
     fix:
       other.origin === 'installed'

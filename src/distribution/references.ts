@@ -22,11 +22,7 @@ const EXAMPLES: Readonly<Record<Exclude<SourceKind, 'oci'>, string>> = {
   https: 'https://skills.example/#name',
 };
 
-export function badReference(
-  kind: Exclude<SourceKind, 'oci'>,
-  reference: string,
-  reason: string,
-): SkillError {
+function badReference(kind: Exclude<SourceKind, 'oci'>, reference: string, reason: string): SkillError {
   return new SkillError('usage', `${quote(reference)} is not a valid source: ${reason}.`, {
     fix: `Write it like ${quote(EXAMPLES[kind])}.`,
     detail: { kind, reason },
@@ -66,7 +62,11 @@ export function parseGithub(reference: string): GithubName {
     throw badReference('github', reference, 'its folder is not a plain path');
   if (after !== undefined && !isRef(after))
     throw badReference('github', reference, 'its version is not a tag, branch or commit');
-  return { source: `github:${before}`, version: after, owner, repository, path };
+  if (/\.git$/i.test(repository))
+    throw badReference('github', reference, 'its repository is usually written without ".git"');
+  // GitHub reads both in any case, and rules and signers are found by this text.
+  const place = [owner.toLowerCase(), repository.toLowerCase(), ...folders].join('/');
+  return { source: `github:${place}`, version: after, owner, repository, path };
 }
 
 export interface GitName extends SourceName {
@@ -86,6 +86,7 @@ export function parseGit(reference: string): GitName {
     throw badReference('git', reference, 'it needs an https address of a repository');
   if (url.href !== address)
     throw badReference('git', reference, `its address is usually written ${quote(url.href)}`);
+  if (url.pathname.endsWith('/')) throw badReference('git', reference, 'its address ends with a slash');
   if (path !== undefined && !isPlainPath(path))
     throw badReference('git', reference, 'its folder is not a plain path');
   if (after !== undefined && !isRef(after))
@@ -163,12 +164,21 @@ export function isCommit(text: string): boolean {
 }
 
 function isWebUrl(url: URL): boolean {
-  const isPlain = url.username === '' && url.password === '' && url.hash === '';
+  const isPlain = url.username === '' && url.password === '' && url.hash === '' && !isOddlyWritten(url);
   return isPlain && (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url)));
 }
 
+/** Servers read these like the plain spelling, which rules and signers are found by. */
+function isOddlyWritten({ hostname, pathname }: URL): boolean {
+  const escapes = pathname.match(/%.{0,2}/g) ?? [];
+  return (
+    hostname.endsWith('.') ||
+    escapes.some((one) => !/^%(?![46][1-9A-F]|[57][0-9A]|3[0-9]|2[DEF]|5[CF]|7E)[0-9A-F]{2}$/.test(one))
+  );
+}
+
 /** A path of plain segments, none of which climbs. */
-export function isPlainPath(path: string): boolean {
+function isPlainPath(path: string): boolean {
   return (
     path.length <= 512 && path.split('/').every((part) => /^[\w. +-]+$/.test(part) && !/^\.\.?$/.test(part))
   );

@@ -29,7 +29,7 @@ export function parseVersion(text: string): Version | undefined {
 }
 
 /** Negative if `one` is older, zero if both have the same rank. */
-export function compareVersions(one: Version, other: Version): number {
+function compareVersions(one: Version, other: Version): number {
   for (const [at, number] of one.numbers.entries()) {
     const rest = other.numbers[at] ?? 0n;
     if (number !== rest) return number < rest ? -1 : 1;
@@ -58,10 +58,25 @@ function compareParts(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 
-/** Is `next` certainly older than `before`? Texts without an order are not. */
+/**
+ * Is `next` certainly older than `before`? Texts without an order are not. Versions that are not quite those of semver.org
+ * are compared by their numbers, because an older one must not get by with a missing or an additional part.
+ */
 export function isOlder(next: string | undefined, before: string | undefined): boolean {
   const [one, other] = [parseVersion(next ?? ''), parseVersion(before ?? '')];
-  return one !== undefined && other !== undefined && compareVersions(one, other) < 0;
+  if (one && other) return compareVersions(one, other) < 0;
+  const [loose, otherLoose] = [looseNumbers(next ?? ''), looseNumbers(before ?? '')];
+  if (!loose || !otherLoose) return false;
+  // What one of them leaves out, as "v2" does, can be any number.
+  const at = loose.findIndex((number, index) => number !== (otherLoose[index] ?? number));
+  return at !== -1 && (loose[at] ?? 0n) < (otherLoose[at] ?? 0n);
+}
+
+/** The numbers at the start of `1.0`, `V01.2.3.4` or `2.0rc1`; undefined for a commit and for words. */
+function looseNumbers(text: string): bigint[] | undefined {
+  const found =
+    text.length > MAX_LENGTH ? null : /^v?(\d+(?:\.\d+)*)(?:[-+_].*|(?<=\.\d+)[a-z].*)?$/i.exec(text);
+  return found?.[1]?.split('.').map(BigInt);
 }
 
 /** The highest release. Prereleases are used only if they are named. */

@@ -10,7 +10,7 @@ import { mapConcurrently } from '../tools/map-concurrently.ts';
 import type { Delivery, OpenSource, TransferWatch } from './contract.ts';
 import { isFixed } from './judge.ts';
 import { newestAfter } from './semver.ts';
-import { toPinned } from './to-pinned.ts';
+import { sourceOf, toPinned } from './to-pinned.ts';
 
 /** What a source says about a pin now. */
 export interface Staleness {
@@ -46,7 +46,7 @@ export function outdated(pins: SkillPins, open: OpenSource): Promise<(Staleness 
 }
 
 export async function staleness(id: string, pin: SkillPin, open: OpenSource): Promise<Staleness> {
-  const source = open(pin.source);
+  const source = sourceOf(pin, open);
   const pinned = toPinned(pin);
   const [offered, current] = await Promise.all([source.versions(pinned), source.currentRevision(pinned)]);
   const newer = newestAfter(

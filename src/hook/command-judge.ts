@@ -5,11 +5,11 @@
  */
 import { basename, isAbsolute, normalize } from 'node:path';
 import { existsSync } from 'node:fs';
-import type { Findings } from './findings.ts';
-import { printable, quoteWord } from './findings.ts';
+import { printable, quoteWord, type Findings } from './findings.ts';
 import { grantOf, reasonOfVariable } from './own-commands.ts';
 import { sourceOf } from './interpreters.ts';
-import { CHANGE_NAMES, changesSkillcell, kindOf, RUN_DATA, readsOnly, type ProgramKind } from './programs.ts';
+import { CHANGE_NAMES, changesSkillcell, kindOf, RUN_DATA, readsOnly } from './programs.ts';
+import type { Interpreter, ProgramKind } from './programs.ts';
 import { runsOfFind } from './find-command.ts';
 import { judgeShellCode, type CodeJudge, type CodePlace } from './shell-code.ts';
 import type { SimpleCommand, Word } from './shell/syntax.ts';
@@ -23,7 +23,6 @@ export interface CommandTask {
   judgeText: CodeJudge;
 }
 
-type Interpreter = 'python' | 'node' | 'shell' | 'interpreter';
 const PLAIN = 'Run the script with a plain command such as: python PATH/scripts/NAME.py ARGUMENTS';
 
 export class CommandJudge {

@@ -76,7 +76,7 @@ export class Findings {
   }
 }
 
-export function applyEdits(text: string, edits: readonly Edit[]): string {
+function applyEdits(text: string, edits: readonly Edit[]): string {
   let result = text;
   for (const { start, end, text: inserted } of edits.toSorted((a, b) => b.start - a.start))
     result = result.slice(0, start) + inserted + result.slice(end);

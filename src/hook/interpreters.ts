@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Interpreter } from './programs.ts';
 
 /** The script or code word has this position among the words of the command. */
 export type Source =
@@ -47,13 +48,13 @@ const SHELL: Options = {
   harmless: /^(?:--version|--help)$/,
   code: /^-[euxvliabf]*c[euxl]*$/,
 };
-const TABLES: Readonly<Record<'python' | 'node' | 'shell', Options>> = {
+const TABLES: Readonly<Record<Exclude<Interpreter, 'interpreter'>, Options>> = {
   python: PYTHON,
   node: NODE,
   shell: SHELL,
 };
 
-export function sourceOf(kind: 'python' | 'node' | 'shell' | 'interpreter', words: Words): Source {
+export function sourceOf(kind: Interpreter, words: Words): Source {
   if (kind === 'interpreter') {
     if (words.length < 2) return { from: 'input' };
     return words[1]?.startsWith('-') === true ? { from: 'unclear' } : { from: 'file', at: 1 };

@@ -46,7 +46,7 @@ export function judgeText(text: string, task: Pick<Task, 'cwd' | 'program'>, pla
   new Judge({ ...task, assigned: assignedNames(items), judgeText: judgeInner }, place).judge(items);
 }
 
-export class Judge {
+class Judge {
   readonly #task: Task;
   readonly #place: Place;
   readonly #around: Surroundings;

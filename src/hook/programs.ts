@@ -33,7 +33,9 @@ export const RUN_DATA: ReadonlySet<string> = new Set(
 /** Builtins that change what a name of a command means. */
 export const CHANGE_NAMES: ReadonlySet<string> = new Set('alias hash enable shopt bind'.split(' '));
 
-export type ProgramKind = 'reader' | 'python' | 'node' | 'shell' | 'interpreter' | 'input-runner' | 'unknown';
+/** Programs that run the code they are given; `interpreter` is any whose options are not known. */
+export type Interpreter = 'python' | 'node' | 'shell' | 'interpreter';
+export type ProgramKind = 'reader' | Interpreter | 'input-runner' | 'unknown';
 
 export function kindOf(name: string): ProgramKind {
   if (READERS.has(name)) return 'reader';

@@ -30,7 +30,7 @@ export class SkillFolders {
     this.home = home;
   }
 
-  /** The folder of the skill that an absolute path lies in. `..` may follow a link, so the path is not normalized. */
+  /** The folder of the skill that contains an absolute path. `..` may follow a link, so the path is not normalized. */
   skillOf(path: string): string | undefined {
     if (path.length > MAX_LENGTH || path.includes('\0')) return undefined;
     const lexical = withoutEnd(normalize(path));

@@ -8,11 +8,21 @@ import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { FileLock, SkillError, parseDuration, parseSize, publishSync } from '../inside.ts';
-import type { Quota } from './quotas.ts';
+import {
+  FileLock,
+  type Limits,
+  SkillError,
+  type TenantLimits,
+  limitSchema,
+  publishSync,
+  tenantLimitSchema,
+} from '../inside.ts';
 
-/** `call`: list and call skills. `read`: receipts, calls and stats of the tenant. `admin`: everything, for all tenants. */
-export const SCOPES = ['call', 'read', 'metrics', 'admin'] as const;
+/**
+ * `call`: list and call skills. `read`: receipts, calls and stats of the tenant. `upload`: its own skills, into quarantine.
+ * `admin`: everything, for all tenants.
+ */
+export const SCOPES = ['call', 'read', 'metrics', 'upload', 'admin'] as const;
 /** A permission of a token. */
 export type Scope = (typeof SCOPES)[number];
 
@@ -20,44 +30,6 @@ export type Scope = (typeof SCOPES)[number];
 const nameSchema = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, 'only letters, digits, ".", "_" and "-"');
-
-const limitSchema = z.strictObject({
-  /** Concurrent calls. */
-  concurrent: z.int().min(1).max(10_000).optional(),
-  /** Calls that may wait in the queue. */
-  queue: z.int().min(0).max(100_000).optional(),
-  /** Rate limit, such as `{ "calls": 100, "per": "10s" }`. */
-  rate: z
-    .strictObject({ calls: z.int().min(1).max(1_000_000), per: z.string().transform(readDuration) })
-    .optional(),
-});
-
-export interface Limits {
-  concurrent?: number | undefined;
-  queue?: number | undefined;
-  rate?: { calls: number; per: number } | undefined;
-}
-
-const quotaSchema = z.strictObject({
-  per: z.string().transform(readDuration),
-  calls: z.int().min(1).optional(),
-  /** CPU time, such as `"10m"`. */
-  cpu: z.string().transform(readDuration).optional(),
-  /** Size of results and logs, such as `"1GiB"`. */
-  output: z.string().transform(readSize).optional(),
-});
-
-const tenantSchema = limitSchema.extend({
-  /** What the tenant may use per period, such as `{ "per": "1h", "calls": 1000, "cpu": "10m" }`. */
-  quota: quotaSchema.optional(),
-  /** Concurrent event streams. */
-  streams: z.int().min(1).max(1000).optional(),
-});
-
-export interface TenantLimits extends Limits {
-  quota?: Quota | undefined;
-  streams?: number | undefined;
-}
 
 const tokenSchema = z.strictObject({
   name: nameSchema,
@@ -84,7 +56,7 @@ const fileSchema = z.strictObject({
   /** For all tenants and skills together. */
   limits: limitSchema.default({}),
   /** By tenant; `*` applies to all others. */
-  tenants: z.record(z.string(), tenantSchema).default({}),
+  tenants: z.record(z.string(), tenantLimitSchema).default({}),
   /** By skill; `*` applies to all others. */
   skills: z.record(z.string(), limitSchema).default({}),
 });
@@ -97,7 +69,7 @@ export interface AccessRules {
   skills: Record<string, Limits>;
 }
 
-export const NO_RULES: AccessRules = { version: 1, tokens: [], limits: {}, tenants: {}, skills: {} };
+const NO_RULES: AccessRules = { version: 1, tokens: [], limits: {}, tenants: {}, skills: {} };
 
 const LOCK_MS = 10_000;
 const LOCK_PAUSE_MS = 20;
@@ -189,24 +161,6 @@ export function makeToken(token: NewToken): { entry: TokenEntry; secret: string 
 
 export function digestToken(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
-}
-
-function readDuration(text: string, context: z.RefinementCtx): number {
-  try {
-    return parseDuration(text);
-  } catch {
-    context.addIssue({ code: 'custom', message: 'expected a duration such as "10s"' });
-    return z.NEVER;
-  }
-}
-
-function readSize(text: string, context: z.RefinementCtx): number {
-  try {
-    return parseSize(text);
-  } catch {
-    context.addIssue({ code: 'custom', message: 'expected a size such as "1GiB"' });
-    return z.NEVER;
-  }
 }
 
 function writeWhole(file: string, rules: unknown): void {

@@ -6,8 +6,9 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { SkillError, toSkillError } from '../inside.ts';
+import { type LiveTenants, SkillError, toSkillError } from '../inside.ts';
 import { digestToken, readAccessFile, type AccessRules, type Scope, type TokenEntry } from './access-file.ts';
+import { Oidc, type OidcIdentity } from './oidc.ts';
 import { TokenUse } from './token-use.ts';
 import { tokenId } from './tokens.ts';
 
@@ -27,6 +28,8 @@ export interface AccessOptions {
   now?: () => number;
   /** Receives a sentence for the operator if the file breaks. */
   onNote?: ((text: string) => void) | undefined;
+  /** If set, only its tenants are served, and the tokens of its issuers count. */
+  tenants?: LiveTenants | undefined;
 }
 
 export class Access {
@@ -35,11 +38,15 @@ export class Access {
   #version: string | undefined;
   #isBroken = false;
   readonly #entries = new WeakMap<Identity, TokenEntry>();
+  readonly #subjects = new WeakMap<Identity, OidcIdentity>();
   readonly #use: TokenUse;
+  readonly #oidc: Oidc | undefined;
 
   constructor(options: AccessOptions) {
     this.#options = options;
     this.#use = new TokenUse(options.file);
+    const { tenants } = options;
+    this.#oidc = tenants && new Oidc(() => tenants.issuers);
     this.#version = versionOf(options.file);
     this.#rules = readAccessFile(options.file);
   }
@@ -66,15 +73,31 @@ export class Access {
     const found = matching.at(0);
     if (!found || !this.#isValid(found)) return undefined;
     if (!this.#options.extra?.includes(found)) this.#use.record(tokenId(found));
-    const identity = identityOf(found);
+    const scopes = this.#scopesOf(found);
+    if (scopes.length === 0) return undefined;
+    const identity = identityOf({ ...found, scopes });
     this.#entries.set(identity, found);
+    return identity;
+  }
+
+  /** Like `identify`, and accepts tokens of the operator's issuers. */
+  async identifyAny(header: string | undefined): Promise<Identity | undefined> {
+    const known = this.identify(header);
+    if (known || !this.#oidc) return known;
+    const [, token] = JWT_HEADER.exec(header ?? '') ?? [];
+    const subject = token === undefined ? undefined : await this.#oidc.identify(token);
+    if (!subject || !this.#options.tenants?.find(subject.tenant)) return undefined;
+    const identity = identityOf({ name: subject.token, tenant: subject.tenant, scopes: [...subject.scopes] });
+    this.#subjects.set(identity, subject);
     return identity;
   }
 
   /** False if the token was revoked or has expired since it was identified, for example while its call waited. */
   isStillValid(identity: Identity): boolean {
+    const subject = this.#subjects.get(identity);
+    if (subject) return this.#isSubjectValid(subject);
     const entry = this.#entries.get(identity);
-    if (!entry || !this.#isValid(entry)) return false;
+    if (!entry || !this.#isValid(entry) || this.#scopesOf(entry).length === 0) return false;
     const isKnown = ({ sha256 }: TokenEntry): boolean => sha256 === entry.sha256;
     return this.rules.tokens.some(isKnown) || (this.#options.extra?.some(isKnown) ?? false);
   }
@@ -82,6 +105,19 @@ export class Access {
   /** Writes down when the tokens were last used. */
   close(): void {
     this.#use.write();
+  }
+
+  /** With a file of tenants, a token of a tenant that it does not name can do nothing. */
+  #scopesOf({ tenant, scopes }: Pick<TokenEntry, 'tenant' | 'scopes'>): Scope[] {
+    const { tenants } = this.#options;
+    if (!tenants || scopes.includes('admin') || tenants.find(tenant)) return [...scopes];
+    return tenants.isOperator(tenant) ? scopes.filter((scope) => scope === 'metrics') : [];
+  }
+
+  #isSubjectValid(subject: OidcIdentity): boolean {
+    const { now = Date.now, tenants } = this.#options;
+    const isServed = tenants?.find(subject.tenant) !== undefined;
+    return isServed && subject.expiresAt > now() && (this.#oidc?.isStillMapped(subject) ?? false);
   }
 
   #isValid({ expires_at }: TokenEntry): boolean {
@@ -113,6 +149,8 @@ export class Access {
   }
 }
 
+const JWT_HEADER = new RegExp(String.raw`^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$`, 'i');
+
 export function mayDo({ scopes }: Identity, wanted: readonly Scope[]): boolean {
   return scopes.has('admin') || wanted.some((scope) => scopes.has(scope));
 }
@@ -130,7 +168,7 @@ function broken(): SkillError {
   });
 }
 
-function identityOf({ name, tenant, scopes }: TokenEntry): Identity {
+function identityOf({ name, tenant, scopes }: Pick<TokenEntry, 'name' | 'tenant' | 'scopes'>): Identity {
   return { tenant, token: name, scopes: new Set(scopes), caller: callerPrefix(tenant) + name };
 }
 

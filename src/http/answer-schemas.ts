@@ -5,9 +5,11 @@
  */
 import { z } from 'zod';
 import { CAPABILITY_NAMES } from '../vocabulary/capabilities.ts';
+import { DECISION_NAMES } from '../vocabulary/decisions.ts';
 import { ERROR_CODES } from '../vocabulary/error-codes.ts';
 import { KIND_NAMES } from '../vocabulary/kinds.ts';
 import { MODE_NAMES } from '../vocabulary/modes.ts';
+import { RISKS } from '../vocabulary/risks.ts';
 import { WALL_NAMES } from '../vocabulary/walls.ts';
 import { API_SCHEMAS } from './schema-registry.ts';
 
@@ -108,7 +110,7 @@ export const failure: z.ZodType = z
   .object({ ok: z.literal(false), error: errorBody, ...callFields })
   .register(API_SCHEMAS, { id: 'Failure' });
 
-export const receipt: z.ZodType = z
+const receipt: z.ZodType = z
   .object({
     call_id: z.string(),
     parent: z.string().optional().describe('The call that made this one; absent if none did.'),
@@ -185,9 +187,7 @@ export const callState: z.ZodType = z
   ])
   .register(API_SCHEMAS, { id: 'CallState' });
 
-const badge = z
-  .object({ risk: z.enum(['high', 'medium', 'low']), label: z.string() })
-  .register(API_SCHEMAS, { id: 'Badge' });
+const badge = z.object({ risk: z.enum(RISKS), label: z.string() }).register(API_SCHEMAS, { id: 'Badge' });
 
 const skillRow = {
   name: z.string(),
@@ -200,10 +200,11 @@ const skillRow = {
   digest: z.string(),
   mode: z.string().nullable().describe('The mode a call would run in; null if this machine supports none.'),
   badges: z.array(badge),
+  uploaded: z.boolean().optional().describe('True for a skill that this tenant uploaded.'),
   problem: errorBody.optional().describe('Why the skill cannot be called.'),
 };
 
-export const skillSummary: z.ZodType = z.object(skillRow).register(API_SCHEMAS, { id: 'SkillSummary' });
+const skillSummary: z.ZodType = z.object(skillRow).register(API_SCHEMAS, { id: 'SkillSummary' });
 export const skillList: z.ZodType = z
   .object({ skills: z.array(skillSummary) })
   .register(API_SCHEMAS, { id: 'Skills' });
@@ -230,10 +231,10 @@ export const skillPage: z.ZodType = z
     outputs: z.record(z.string(), z.unknown()),
     manifest: z.record(z.string(), z.unknown()),
     declares: z.array(z.string()),
-    asks: z.array(z.object({ risk: z.enum(['high', 'medium', 'low']), text: z.string() })),
+    asks: z.array(z.object({ risk: z.enum(RISKS), text: z.string() })),
     pins: z.array(z.string()).describe('The image and packages that a call would use here.'),
     approval: z.object({
-      decision: z.enum(['allow', 'deny', 'ask']),
+      decision: z.enum(DECISION_NAMES),
       state: z.enum(['approved', 'none', 'changed']),
       by: z.string().optional(),
       at: z.string().optional(),
@@ -261,6 +262,23 @@ export const skillPage: z.ZodType = z
 export const approvalAnswer: z.ZodType = z
   .object({ skill: z.string(), digest: z.string(), by: z.string(), at: z.string() })
   .register(API_SCHEMAS, { id: 'Approval' });
+
+export const uploadAnswer: z.ZodType = z
+  .object({
+    name: z.string(),
+    version: z.string(),
+    digest: z.string(),
+    bytes: count,
+    by: z.string(),
+    at: z.string(),
+    state: z
+      .enum(['allowed', 'quarantined'])
+      .describe('`quarantined`: every call is refused until an operator approves exactly these files.'),
+    asks: z.array(z.object({ risk: z.enum(['high', 'medium', 'low']), text: z.string() })),
+  })
+  .register(API_SCHEMAS, { id: 'Upload' });
+
+export const removal: z.ZodType = z.object({ removed: z.string() }).register(API_SCHEMAS, { id: 'Removal' });
 
 export const revocation: z.ZodType = z.object({ removed: count }).register(API_SCHEMAS, { id: 'Revocation' });
 export const health: z.ZodType = z

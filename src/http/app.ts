@@ -23,7 +23,7 @@ const ANONYMOUS: Identity = { tenant: '', token: '', scopes: new Set(), caller: 
 
 export function createApp(service: Service): Hono {
   const app = new Hono();
-  app.onError((error, c) => answerError(c, error, service.folders));
+  app.onError((error, c) => answerError(c, error, service.foldersFor(c.req.raw)));
   app.notFound((c) => answerError(c, unknownRoute(c), service.folders));
   logRequests(app, service);
   app.use(async (c, next) => {
@@ -72,7 +72,7 @@ async function answer(service: Service, route: Route, c: Context): Promise<Respo
     return response;
   } catch (thrown) {
     if (thrown instanceof SkillError) countRefusal(service, thrown);
-    const response = answerError(c, thrown, service.folders);
+    const response = answerError(c, thrown, service.foldersFor(c.req.raw));
     service.metrics.recordRequest(label, response.status);
     return response;
   }
@@ -84,7 +84,7 @@ function countRefusal({ metrics }: Service, { detail }: SkillError): void {
 }
 
 async function handle(service: Service, route: Route, c: Context): Promise<Response> {
-  const identity = route.scopes === 'open' ? ANONYMOUS : identify(service, route.scopes, c);
+  const identity = route.scopes === 'open' ? ANONYMOUS : await identify(service, route.scopes, c);
   const query = route.query ? validate(route.query, c.req.query(), 'query') : {};
   const body = route.body ? await bodyOf(service, route.body, { identity, c }) : undefined;
   return route.handle({
@@ -107,8 +107,12 @@ async function bodyOf(
   return validate(schema, await readJson(c.req.raw, { maxBytes, read, owner: identity.tenant }), 'body');
 }
 
-function identify(service: Service, scopes: Exclude<Route['scopes'], 'open'>, c: Context): Identity {
-  const identity = service.access.identify(c.req.header('authorization'));
+async function identify(
+  service: Service,
+  scopes: Exclude<Route['scopes'], 'open'>,
+  c: Context,
+): Promise<Identity> {
+  const identity = await service.access.identifyAny(c.req.header('authorization'));
   if (identity) service.identities.set(c.req.raw, identity);
   if (!identity) {
     service.metrics.recordRefusal('token');

@@ -4,9 +4,8 @@
  * @module
  */
 import type { Manifest } from '../inside.ts';
+import { RISKS } from '../vocabulary/risks.ts';
 import type { Badge } from '../web/types.ts';
-
-const ORDER: readonly Badge['risk'][] = ['high', 'medium', 'low'];
 
 /** The riskiest come first. */
 export function badgesFor(manifest: Manifest): Badge[] {
@@ -27,6 +26,6 @@ export function badgesFor(manifest: Manifest): Badge[] {
     manifest.container !== undefined && { risk: 'medium', label: 'runs its own image' },
   ];
   const found = badges.filter((badge) => badge !== false);
-  found.sort((a, b) => ORDER.indexOf(a.risk) - ORDER.indexOf(b.risk));
+  found.sort((a, b) => RISKS.indexOf(a.risk) - RISKS.indexOf(b.risk));
   return found.length > 0 ? found : [{ risk: 'low', label: 'no files, no network' }];
 }

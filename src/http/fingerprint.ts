@@ -1,6 +1,6 @@
 /**
  * Detects whether a folder changed since it was read, without reading its files again. It uses ctime, which only root can
- * set back.
+ * reset.
  *
  * @module
  */

@@ -3,13 +3,16 @@
  *
  * @module
  */
-import type { DispatchOptions } from '../inside.ts';
-import type { AccessRules, Limits } from './access-file.ts';
+import type { DispatchOptions, Limits } from '../inside.ts';
+import type { AccessRules } from './access-file.ts';
 
-export function dispatchOptions(rules: () => AccessRules): DispatchOptions {
+export function dispatchOptions(
+  rules: () => AccessRules,
+  ofTenant: (name: string) => Limits,
+): DispatchOptions {
   return {
     all: rules().limits as Lane,
-    tenant: (name) => limitsOf(rules().tenants, name) as Lane,
+    tenant: (name) => ofTenant(name) as Lane,
     skill: (name) => limitsOf(rules().skills, name) as Lane,
   };
 }

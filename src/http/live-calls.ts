@@ -98,11 +98,6 @@ export class WatchedCall {
 
 export class LiveCalls {
   readonly #calls = new Map<string, WatchedCall>();
-  readonly #folders: HostFolders;
-
-  constructor(folders: HostFolders) {
-    this.#folders = folders;
-  }
 
   get all(): WatchedCall[] {
     return [...this.#calls.values()];
@@ -112,14 +107,14 @@ export class LiveCalls {
     return this.#calls.get(id);
   }
 
-  /** Records the events of a call until it ends. */
-  listenerFor(call: WatchedCall): (event: CallEvent) => void {
+  /** Records the events of a call until it ends, without the folders of this machine. */
+  listenerFor(call: WatchedCall, folders: HostFolders): (event: CallEvent) => void {
     return (event) => {
       if (event.type === 'accepted') {
         call.id = event.call.id;
         this.#calls.set(call.id, call);
       }
-      const live = liveEvent(event, this.#folders);
+      const live = liveEvent(event, folders);
       if (live) call.record(live);
       if (event.type !== 'done') return;
       this.#calls.delete(call.id);

@@ -45,7 +45,7 @@ export function openApiDocument(routes: readonly Route[]): Json {
 }
 
 function operation(route: Route): Json {
-  const { method, path, tag, summary, description, scopes, query, body } = route;
+  const { method, path, tag, summary, description, scopes, query, body, rawBody } = route;
   const needs = scopes === 'open' ? 'Needs no token.' : `Needs the scope ${scopes.join(' or ')}, or admin.`;
   return {
     operationId: `${method} ${path}`.replaceAll(/[^a-z0-9]+/gi, '_').replace(/_$/, ''),
@@ -55,6 +55,7 @@ function operation(route: Route): Json {
     ...(scopes === 'open' ? { security: [] } : {}),
     parameters: [...pathParameters(path), ...(query ? queryParameters(query) : [])],
     ...(body ? { requestBody: { required: true, content: jsonContent(body) } } : {}),
+    ...(rawBody ? { requestBody: { required: true, content: binaryContent(rawBody) } } : {}),
     responses: responses(route),
   };
 }
@@ -84,11 +85,11 @@ function queryParameters(query: z.ZodType): Json[] {
 const BODY_REFUSALS: Readonly<Record<string, string>> = {
   409: 'The skill does not match its manifest or lock, or has changed since it was reviewed.',
   413: 'The body is too large.',
-  415: 'The body is not JSON.',
+  415: 'The body does not have the expected type.',
 };
 
-function responses({ answers, scopes, body }: Route): Json {
-  const all = { ...REFUSALS, ...(body ? BODY_REFUSALS : {}) };
+function responses({ answers, scopes, body, rawBody }: Route): Json {
+  const all = { ...REFUSALS, ...(body || rawBody ? BODY_REFUSALS : {}) };
   const refusals = scopes === 'open' ? [] : Object.entries(all);
   return {
     ...Object.fromEntries(
@@ -98,7 +99,7 @@ function responses({ answers, scopes, body }: Route): Json {
       Object.entries(answers).map(([status, answer]) => [
         status,
         {
-          description: status === '200' ? 'Success.' : 'The whole outcome.',
+          description: status.startsWith('20') ? 'Success.' : 'The whole outcome.',
           content: answer instanceof z.ZodType ? jsonContent(answer) : textContent([answer].flat()),
         },
       ]),
@@ -108,6 +109,10 @@ function responses({ answers, scopes, body }: Route): Json {
 
 function textContent(types: readonly string[]): Json {
   return Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }]));
+}
+
+function binaryContent(types: readonly string[]): Json {
+  return Object.fromEntries(types.map((type) => [type, { schema: { type: 'string', format: 'binary' } }]));
 }
 
 function jsonContent(schema: z.ZodType): Json {

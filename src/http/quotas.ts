@@ -4,18 +4,7 @@
  *
  * @module
  */
-import { SkillError, type Usage } from '../inside.ts';
-
-/** Amounts per period; a resource without an amount is not limited. */
-export interface Quota {
-  /** The period in milliseconds. */
-  per: number;
-  calls?: number | undefined;
-  /** CPU time in milliseconds. */
-  cpu?: number | undefined;
-  /** Bytes of results and logs. */
-  output?: number | undefined;
-}
+import { type Quota, SkillError, type Usage } from '../inside.ts';
 
 type Resource = 'calls' | 'cpu' | 'output';
 const RESOURCES: readonly Resource[] = ['calls', 'cpu', 'output'];

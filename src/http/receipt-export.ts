@@ -132,7 +132,7 @@ function eventsText(events: readonly { capability: string; asked: string }[]): s
   return events.map(({ capability, asked }) => `${capability}: ${asked}`).join('; ');
 }
 
-/** Beginnings that a spreadsheet takes for a formula, also in full width and after blanks. */
+/** Beginnings that a spreadsheet takes for a formula, even in full width and after blanks. */
 const FORMULA = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/;
 
 /** One line of CSV (RFC 4180), in which no cell is a formula, spans lines, or controls a terminal. */

@@ -53,7 +53,7 @@ export interface ExportQuery extends FilterQuery {
   format: ExportFormat;
 }
 
-export const EXPORT_FORMATS = ['jsonl', 'csv'] as const;
+const EXPORT_FORMATS = ['jsonl', 'csv'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 export interface StatsQuery {
@@ -74,6 +74,18 @@ export const executeBody: z.ZodType<ExecuteBody> = z
     execution: z.enum(ISOLATED_MODES).optional().describe('One of the modes the manifest allows.'),
   })
   .register(API_SCHEMAS, { id: 'ExecuteRequest' });
+
+export interface TenantQuery {
+  tenant?: string | undefined;
+}
+
+export const tenantQuery: z.ZodType<TenantQuery> = z.strictObject({
+  tenant: z
+    .string()
+    .max(63)
+    .optional()
+    .describe('The tenant whose view it is; others than your own need admin.'),
+});
 
 export const programBody: z.ZodType<ProgramBody> = z
   .strictObject({

@@ -31,6 +31,8 @@ export interface Route {
   scopes: readonly Scope[] | 'open';
   query?: z.ZodType;
   body?: z.ZodType;
+  /** Content types of a body that the handler reads itself. */
+  rawBody?: readonly string[];
   /** A schema for JSON, or other content types. */
   answers: Partial<Record<Status, z.ZodType | string | readonly string[]>>;
   handle: (request: RouteRequest<never, never>) => Response | Promise<Response>;

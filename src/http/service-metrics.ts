@@ -26,10 +26,13 @@ export class ServiceMetrics {
   readonly #refused = new Counter();
   readonly #requests = new Counter();
   readonly #seconds = new Histogram();
+  readonly #tenants = new Counter();
 
-  /** `skill` is an id from the registry, so callers cannot invent labels. */
-  recordCall(skill: string, outcome: Outcome): void {
-    this.#calls.add({ skill, code: outcome.ok ? 'ok' : outcome.error.code });
+  /** `skill` is an id from the registry, and `tenant` one of the operator's file, so callers cannot invent labels. */
+  recordCall(skill: string, outcome: Outcome, tenant?: string): void {
+    const code = outcome.ok ? 'ok' : outcome.error.code;
+    this.#calls.add({ skill, code });
+    if (tenant !== undefined) this.#tenants.add({ tenant, code });
     // A call that was refused before it ran took no time, and would only hide how long the others took.
     if (outcome.usage.wall_ms > 0) this.#seconds.observe({ skill }, outcome.usage.wall_ms / 1000);
     const { denied, cut } = outcome.capabilities;
@@ -46,14 +49,13 @@ export class ServiceMetrics {
     this.#requests.add({ route, status: String(status) });
   }
 
-  format({ running, waiting, faults, policy, quotas }: Gauges): string {
-    return formatMetrics([
-      gauge('skillcell_build_info', 'Version of Skillcell.', [
-        `skillcell_build_info{version="${packageVersion()}"} 1`,
-      ]),
-      gauge('skillcell_policy_info', 'Policy in force, and how it relates to its files.', [
-        `skillcell_policy_info{digest="${policy.digest}",state="${policy.state}"} 1`,
-      ]),
+  /** What a tenant may see: its own calls and quota, and nothing of the service. */
+  formatOwn(quotas: readonly QuotaUse[]): string {
+    return formatMetrics([...this.#callMetrics(), ...quotaGauges(quotas)]);
+  }
+
+  #callMetrics(): Metric[] {
+    return [
       counter('skillcell_calls_total', 'Ended calls by code.', this.#calls),
       counter('skillcell_denials_total', 'Denied acts by capability.', this.#denials),
       {
@@ -62,16 +64,22 @@ export class ServiceMetrics {
         type: 'histogram',
         lines: this.#seconds.lines('skillcell_call_seconds'),
       },
+    ];
+  }
+
+  format({ running, waiting, faults, policy, quotas }: Gauges): string {
+    return formatMetrics([
+      gauge('skillcell_build_info', 'Version of Skillcell.', [
+        `skillcell_build_info{version="${packageVersion()}"} 1`,
+      ]),
+      gauge('skillcell_policy_info', 'Policy in force, and how it relates to its files.', [
+        `skillcell_policy_info{digest="${policy.digest}",state="${policy.state}"} 1`,
+      ]),
+      ...this.#callMetrics(),
+      counter('skillcell_tenant_calls_total', 'Ended calls by tenant and code.', this.#tenants),
       gauge('skillcell_calls_running', 'Running calls.', [`skillcell_calls_running ${running}`]),
       gauge('skillcell_calls_waiting', 'Calls in the queue.', [`skillcell_calls_waiting ${waiting}`]),
-      quotaGauge('skillcell_quota_used', 'Used in the current period: calls, CPU in ms, output in bytes.', {
-        quotas,
-        value: ({ used }) => used,
-      }),
-      quotaGauge('skillcell_quota_limit', 'Quota per period: calls, CPU in ms, output in bytes.', {
-        quotas,
-        value: ({ limit }) => limit,
-      }),
+      ...quotaGauges(quotas),
       counter('skillcell_refused_total', 'Refused requests by reason.', this.#refused),
       counter('skillcell_http_requests_total', 'Requests by route and status.', this.#requests),
       {
@@ -91,6 +99,19 @@ export class ServiceMetrics {
 
 function counter(name: string, help: string, values: Counter): Metric {
   return { name, help, type: 'counter', lines: values.lines(name) };
+}
+
+function quotaGauges(quotas: readonly QuotaUse[]): Metric[] {
+  return [
+    quotaGauge('skillcell_quota_used', 'Used in the current period: calls, CPU in ms, output in bytes.', {
+      quotas,
+      value: ({ used }) => used,
+    }),
+    quotaGauge('skillcell_quota_limit', 'Quota per period: calls, CPU in ms, output in bytes.', {
+      quotas,
+      value: ({ limit }) => limit,
+    }),
+  ];
 }
 
 interface QuotaValues {

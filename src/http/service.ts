@@ -6,42 +6,47 @@
 import {
   type CallEvent,
   type FaultScope,
+  type BundleLocation,
   Dispatcher,
   type ExecuteOptions,
   HostFolders,
+  type LiveTenants,
   type Mode,
+  type DispatchEntry,
   type Outcome,
+  type TenantLimits,
   type PairReport,
   type PolicyStatus,
   type ProgramLanguage,
   type ProgramLimits,
   type Runtime,
   SkillError,
+  type Tenant,
+  type TenantContext,
   type Turn,
   parseDuration,
   parseSize,
   policyDigest,
-  toSkillError,
 } from '../inside.ts';
 import { Access, type Identity } from './access.ts';
+import { busyForAll } from './busy.ts';
+import { programsOff } from './programs-off.ts';
 import type { AccessLog } from './access-log.ts';
 import type { TokenEntry } from './access-file.ts';
-import { dispatchOptions, limitsOf } from './limits.ts';
+import { dispatchOptions } from './limits.ts';
+import { assertKeyCounts, executeIn, type Elsewhere } from './elsewhere.ts';
 import { EventStreams } from './event-streams.ts';
+import { hindrancesOf, type Hindrance } from './hindrances.ts';
 import { LiveCalls, WatchedCall } from './live-calls.ts';
 import { Quotas } from './quotas.ts';
 import { ServiceMetrics } from './service-metrics.ts';
 import { Shelf } from './shelf.ts';
+import { gone, Tenancy } from './tenancy.ts';
+import type { TenantShelf } from './tenant-shelf.ts';
 
 const MACHINE_MS = 60_000;
 /** Cancelled calls are killed; after this long, the service no longer waits for them. */
 const CANCEL_MS = 5000;
-
-/** A part of the service that does not work, with the reason. */
-export interface Hindrance {
-  part: 'service' | 'access' | 'receipts' | 'cells';
-  reason: string;
-}
 
 /** Options of the HTTP service. */
 export interface ServiceOptions {
@@ -60,6 +65,10 @@ export interface ServiceOptions {
   /** The folder that `${workspace}` in manifests stands for; callers cannot choose it. */
   workspace?: string;
   maxBodyBytes?: number;
+  /** Tenants that share nothing; absent: all tenants share workspace, secrets, policy and approvals. */
+  tenants?: LiveTenants;
+  /** Absent: calls run on this machine. */
+  elsewhere?: Elsewhere;
   /** Whether callers may run programs, which call the offered skills. */
   programs?: boolean;
   /** Host names that clients may use, in addition to `localhost`. */
@@ -80,6 +89,8 @@ export interface CallRequest {
   execution?: Mode | undefined;
   /** From the W3C Trace Context headers. */
   trace?: TraceHeaders | undefined;
+  /** From the header `Idempotency-Key`. */
+  idempotencyKey?: string | undefined;
 }
 
 /** A validated request to run a program. */
@@ -108,6 +119,7 @@ export class Service {
   readonly metrics: ServiceMetrics = new ServiceMetrics();
   readonly dispatcher: Dispatcher;
   readonly quotas: Quotas;
+  readonly tenancy: Tenancy;
   /** Who made a request, for the access log. */
   readonly identities: WeakMap<Request, Identity> = new WeakMap();
   readonly options: ServiceOptions;
@@ -120,16 +132,27 @@ export class Service {
     this.runtime = options.runtime;
     const { home, registries } = options.runtime;
     this.folders = new HostFolders({ home, registries, workspace: options.workspace });
-    this.live = new LiveCalls(this.folders);
+    this.live = new LiveCalls();
     this.access = new Access({
       file: options.accessFile,
       extra: options.extraTokens ?? [],
       onNote: options.onNote,
+      tenants: options.tenants,
     });
     this.shelf = new Shelf(options.runtime);
-    this.streams = new EventStreams((tenant) => limitsOf(this.access.rules.tenants, tenant).streams);
-    this.quotas = new Quotas((tenant) => limitsOf(this.access.rules.tenants, tenant).quota);
-    this.dispatcher = new Dispatcher(dispatchOptions(() => this.access.rules));
+    const { runtime, folders, shelf } = this;
+    this.tenancy = new Tenancy({
+      runtime,
+      folders,
+      shelf,
+      tenants: options.tenants,
+      access: () => this.access,
+    });
+    const limits = (tenant: string): TenantLimits => this.tenancy.limitsOf(tenant);
+    this.streams = new EventStreams((tenant) => limits(tenant).streams);
+    this.quotas = new Quotas((tenant) => limits(tenant).quota);
+    const skillPerTenant = this.tenancy.isOn;
+    this.dispatcher = new Dispatcher({ ...dispatchOptions(() => this.access.rules, limits), skillPerTenant });
   }
 
   get isClosing(): boolean {
@@ -138,69 +161,129 @@ export class Service {
 
   /** Throws if the call is refused; otherwise it has an id, and ends with an outcome and a receipt. */
   async start(request: CallRequest, identity: Identity, signal: AbortSignal): Promise<StartedCall> {
-    const location = this.shelf.locate(request.name);
+    assertKeyCounts(request.idempotencyKey, this.options.elsewhere);
+    const settings = this.tenancy.of(identity);
+    const shelf = this.tenancy.shelfOf(settings);
+    const location = shelf.locate(request.name);
     const options = this.#optionsFor(request);
     const { tenant, caller } = identity;
+    const label = this.#labelOf(shelf, location);
+    const folders = this.tenancy.foldersOf(settings);
     const call = new WatchedCall({ skill: request.name, tenant, caller });
     const abort = AbortSignal.any([signal, call.signal]);
     this.quotas.assertLeft(tenant);
-    const entered = this.dispatcher.enter({ tenant, skill: request.name, signal: abort });
+    const entered = this.#enter({ tenant, skill: request.name, signal: abort });
     const turn = this.#whileValid(identity, entered);
     this.quotas.begin(tenant);
-    const onEvent = this.live.listenerFor(call);
-    const running = this.runtime.execute(location.ref, request.params, {
+    const onEvent = this.live.listenerFor(call, folders);
+    const wanted = {
+      ...{ ref: location.ref, params: request.params },
+      idempotencyKey: request.idempotencyKey,
+    };
+    const running = executeIn(this.options, wanted, {
       ...options,
       // Only when it is its turn, because loading a skill is also work.
-      load: () => this.shelf.load(location),
+      load: () => shelf.load(location),
+      // Asked when it is its turn, because the operator may have changed the tenant while the call waited.
+      ...(settings ? { tenant: () => this.#contextOf(identity) } : {}),
       caller,
       signal: abort,
       turn,
       onEvent,
       reject: false,
     });
-    return { call, outcome: this.#track(call, running) };
+    return { call, outcome: this.#track({ call, label, folders, settings }, running) };
+  }
+
+  /** Tenants must not learn how much others call, which the numbers of a full service would tell. */
+  #enter(entry: DispatchEntry): Promise<Turn> {
+    try {
+      return this.dispatcher.enter(entry);
+    } catch (error) {
+      throw this.tenancy.isOn ? busyForAll(error) : error;
+    }
+  }
+
+  #contextOf(identity: Identity): TenantContext {
+    const settings = this.tenancy.of(identity);
+    if (!settings) throw gone();
+    return settings.context;
+  }
+
+  /** Tenants choose the names of their uploads, so these never become labels of metrics. */
+  #labelOf(shelf: TenantShelf, location: BundleLocation): string {
+    return shelf.isUpload(location) ? 'uploaded' : location.ref;
+  }
+
+  #labelOfInner(name: string, settings: Tenant | undefined): string {
+    try {
+      const shelf = this.tenancy.shelfOf(settings);
+      return this.#labelOf(shelf, shelf.locate(name));
+    } catch {
+      // The skill is gone, or the call named one that this tenant does not have.
+      return 'unknown';
+    }
+  }
+
+  /** The folders that the sender of this request must not learn of. */
+  foldersFor(request: Request): HostFolders {
+    const identity = this.identities.get(request);
+    try {
+      return identity ? this.tenancy.foldersOf(this.tenancy.of(identity)) : this.folders;
+    } catch {
+      // The tenant is not served any more, and this is the answer that says so.
+      return this.folders;
+    }
   }
 
   /** Like `start`, for a program. It may call offered skills only; each of its calls counts for the quota of the tenant. */
   async startProgram(request: ProgramRequest, identity: Identity, signal: AbortSignal): Promise<StartedCall> {
     if (!this.options.programs) throw programsOff();
     const { language, source, input, limits, trace } = request;
+    const settings = this.tenancy.of(identity);
+    const shelf = this.tenancy.shelfOf(settings);
     const { tenant, caller } = identity;
     const { workspace } = this.options;
-    const skills = (request.skills ?? []).flatMap((pattern) => this.shelf.matching(pattern));
+    const skills = (request.skills ?? []).flatMap((pattern) => shelf.matching(pattern));
     const name = `program/${language}`;
+    const folders = this.tenancy.foldersOf(settings);
     const call = new WatchedCall({ skill: name, tenant, caller });
     const abort = AbortSignal.any([signal, call.signal]);
     this.quotas.assertLeft(tenant);
-    const entered = this.dispatcher.enter({ tenant, skill: name, signal: abort });
+    const entered = this.#enter({ tenant, skill: name, signal: abort });
     const turn = this.#whileValid(identity, entered);
     this.quotas.begin(tenant);
-    const onEvent = this.live.listenerFor(call);
+    const onEvent = this.live.listenerFor(call, folders);
+    const tracked = { call, label: name, folders, settings };
     const running = this.runtime.program({ language, source, skills }, input, {
       ...(limits ? { limits } : {}),
       ...(trace === undefined ? {} : { trace }),
       ...(workspace === undefined ? {} : { workspace }),
-      load: (ref) => this.shelf.load(this.shelf.locate(ref)),
+      ...(settings ? { tenant: () => this.#contextOf(identity) } : {}),
+      load: (ref) => shelf.load(shelf.locate(ref)),
       ...{ caller, turn, signal: abort },
-      onEvent: (event) => (event.call.lineage ? this.#countInner(event, call) : onEvent(event)),
+      onEvent: (event) => (event.call.lineage ? this.#countInner(event, tracked) : onEvent(event)),
       reject: false,
     });
-    return { call, outcome: this.#track(call, running) };
+    return { call, outcome: this.#track(tracked, running) };
   }
 
   /** A program that uses up the quota of its tenant is cancelled at its next call. */
-  #countInner(event: CallEvent, program: WatchedCall): void {
-    const { tenant } = program.facts;
+  #countInner(event: CallEvent, { call, settings }: TrackedCall): void {
+    const { tenant } = call.facts;
     if (event.type === 'done') {
-      this.metrics.recordCall(event.outcome.skill.name, event.outcome);
-      this.quotas.end(tenant, event.outcome.usage);
+      const { outcome } = event;
+      const label = this.#labelOfInner(outcome.skill.name, settings);
+      this.metrics.recordCall(label, outcome, settings?.context.name);
+      if (settings) this.tenancy.metricsOf(settings).recordCall(label, outcome);
+      this.quotas.end(tenant, outcome.usage);
     }
     if (event.type !== 'accepted') return;
     try {
       this.quotas.assertLeft(tenant);
       this.quotas.begin(tenant);
     } catch {
-      program.cancel();
+      call.cancel();
     }
   }
 
@@ -255,31 +338,16 @@ export class Service {
   }
 
   /** The reasons why this service cannot accept calls; empty if it is ready. */
-  async hindrances(): Promise<Hindrance[]> {
-    // Returns early, because probing the walls takes time.
-    if (this.#isClosing) return [{ part: 'service', reason: 'The service is shutting down' }];
-    const found: Hindrance[] = [];
-    if (this.access.isBroken) found.push({ part: 'access', reason: 'The access file is broken' });
-    try {
-      this.runtime.assertReceipts();
-    } catch (thrown) {
-      found.push({ part: 'receipts', reason: this.folders.error(toSkillError(thrown).toBody()).message });
-    }
-    try {
-      const pairs = await this.machine();
-      if (!pairs.some(({ wall, available }) => wall !== 'none' && available))
-        found.push({ part: 'cells', reason: 'No wall works on this machine' });
-    } catch {
-      found.push({ part: 'cells', reason: 'The walls of this machine could not be probed' });
-    }
-    return found;
+  hindrances(): Promise<Hindrance[]> {
+    return hindrancesOf(this);
   }
 
-  async #track(call: WatchedCall, running: Promise<Outcome>): Promise<Outcome> {
+  async #track({ call, label, folders, settings }: TrackedCall, running: Promise<Outcome>): Promise<Outcome> {
     this.#ongoing.add(running);
     try {
-      const outcome = this.folders.outcome(await running);
-      this.metrics.recordCall(call.facts.skill, outcome);
+      const outcome = folders.outcome(await running);
+      this.metrics.recordCall(label, outcome, settings?.context.name);
+      if (settings) this.tenancy.metricsOf(settings).recordCall(label, outcome);
       this.quotas.end(call.facts.tenant, outcome.usage);
       // A call that was not accepted has sent no `done` event, and a client may be following it.
       if (!call.hasEnded) call.record({ type: 'done', outcome });
@@ -304,10 +372,12 @@ export class Service {
   }
 }
 
-function programsOff(): SkillError {
-  return new SkillError('untrusted', 'This service runs no programs', {
-    fix: 'Call skills one by one, or have the operator start it with --programs.',
-  });
+interface TrackedCall {
+  call: WatchedCall;
+  /** The skill in metrics. */
+  label: string;
+  folders: HostFolders;
+  settings: Tenant | undefined;
 }
 
 export interface StartedCall {

@@ -4,14 +4,7 @@
  *
  * @module
  */
-import {
-  BUNDLED_PREFIX,
-  nameMatches,
-  SkillError,
-  type BundleLocation,
-  type Runtime,
-  type Skill,
-} from '../inside.ts';
+import { BUNDLED_PREFIX, SkillError, type BundleLocation, type Runtime, type Skill } from '../inside.ts';
 import { isUntouched, listFiles, takeFingerprint, type Fingerprint } from './fingerprint.ts';
 
 /** How long a check of the folders stays valid; changes are noticed after this time at the latest. */
@@ -33,10 +26,14 @@ export class Shelf {
   readonly #runtime: Runtime;
   readonly #shelved = new Map<string, ShelfEntry>();
   #locations = new Map<string, BundleLocation>();
+  #taken: ReadonlySet<string> = new Set();
   #listedAt = Number.NEGATIVE_INFINITY;
+  readonly #by: 'id' | 'folder';
 
-  constructor(runtime: Runtime) {
+  /** By id, because an id claimed by two folders is refused; skills of tenants have only their folder. */
+  constructor(runtime: Runtime, by: 'by id' | 'by folder' = 'by id') {
     this.#runtime = runtime;
+    this.#by = by === 'by id' ? 'id' : 'folder';
   }
 
   list(): BundleLocation[] {
@@ -45,17 +42,19 @@ export class Shelf {
 
   /** Throws `skill_unavailable` if there is no such skill. */
   locate(name: string): BundleLocation {
-    const found = this.#known().get(name) ?? this.#bundled(name);
+    const found = this.find(name);
     if (found) return found;
-    throw new SkillError('skill_unavailable', `Unknown skill ${JSON.stringify(name.slice(0, 200))}`, {
-      fix: 'See GET /v1/skills for the names of all skills.',
-    });
+    throw unknownSkill(name);
   }
 
-  /** Ids of the skills that a pattern covers. Throws `skill_unavailable` if there are none. */
-  matching(pattern: string): string[] {
-    const ids = [...this.#known().keys()].filter((id) => nameMatches(pattern, id));
-    return ids.length > 0 ? ids : [this.locate(pattern).ref];
+  find(name: string): BundleLocation | undefined {
+    return this.#known().get(name) ?? this.#bundled(name);
+  }
+
+  /** Whether the operator has a skill of this id, offered or not. */
+  isTaken(name: string): boolean {
+    this.#known();
+    return this.#taken.has(name);
   }
 
   /** The offered skill that `bundled:<id>` refers to. */
@@ -67,29 +66,29 @@ export class Shelf {
 
   /** Resolves with the verified skill; rejects if it is invalid. */
   load({ ref, dir }: BundleLocation): Promise<Skill> {
-    const known = this.#shelved.get(ref);
+    const key = this.#by === 'id' ? ref : dir;
+    const known = this.#shelved.get(key);
     // An image tag may have moved, or packages been reinstalled, while the bundle stayed the same.
     if (known && isFresh(known)) return known.loading.then((skill) => this.#runtime.pin(skill));
     const startedAt = Date.now();
     const shelved: ShelfEntry = {
-      // By id, because an id claimed by two folders is refused.
-      loading: this.#runtime.load(ref),
+      loading: this.#runtime.load(key),
       fingerprint: undefined,
       retryAt: Number.POSITIVE_INFINITY,
       checkedAt: performance.now(),
     };
-    this.#shelved.set(ref, shelved);
+    this.#shelved.set(key, shelved);
     const keep = (files: readonly string[]): void => {
       const fingerprint = takeFingerprint(dir, files);
       // A change during the read means that it must be read again.
       if (fingerprint.changedAt < startedAt) shelved.fingerprint = fingerprint;
-      else this.#drop(ref, shelved);
+      else this.#drop(key, shelved);
     };
     shelved.loading
       .then(
         ({ bundle }) => keep(Object.keys(bundle.files)),
         (error: unknown) => {
-          if (!isPermanent(error)) return this.#drop(ref, shelved);
+          if (!isPermanent(error)) return this.#drop(key, shelved);
           // Remembers the failure, because a hostile bundle is expensive to read and every caller may list skills.
           const { files, isWhole } = listFiles(dir);
           if (!isWhole) shelved.retryAt = performance.now() + RETRY_MS;
@@ -97,21 +96,30 @@ export class Shelf {
         },
       )
       // A folder that cannot be listed is read again on the next request.
-      .catch(() => this.#drop(ref, shelved));
+      .catch(() => this.#drop(key, shelved));
     return shelved.loading;
   }
 
-  #drop(ref: string, shelved: ShelfEntry): void {
-    if (this.#shelved.get(ref) === shelved) this.#shelved.delete(ref);
+  #drop(key: string, shelved: ShelfEntry): void {
+    if (this.#shelved.get(key) === shelved) this.#shelved.delete(key);
   }
 
   #known(): Map<string, BundleLocation> {
     const now = performance.now();
     if (now - this.#listedAt < FRESH_MS) return this.#locations;
     this.#locations = new Map(this.#runtime.offered().map((location) => [location.ref, location]));
+    const names = this.#runtime.list().map(({ ref, ids, aliases }) => [[ref], ids ?? [], aliases ?? []]);
+    this.#taken = new Set(names.flat(2));
     this.#listedAt = now;
     return this.#locations;
   }
+}
+
+/** The same answer for a skill of another tenant and for one that does not exist. */
+export function unknownSkill(name: string): SkillError {
+  return new SkillError('skill_unavailable', `Unknown skill ${JSON.stringify(name.slice(0, 200))}`, {
+    fix: 'See GET /v1/skills for the names of all skills.',
+  });
 }
 
 /** Errors in the bundle itself; others may be temporary. */

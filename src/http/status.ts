@@ -10,7 +10,24 @@ import { LIMIT_NAMES, type LimitName } from '../vocabulary/limits.ts';
 /** Limits with a specific status. */
 const LIMIT_STATUS: Partial<Record<LimitName, Status>> = { timeout: 504, busy: 429 };
 
-export type Status = 200 | 400 | 401 | 403 | 404 | 409 | 413 | 415 | 421 | 422 | 429 | 499 | 500 | 503 | 504;
+export type Status =
+  | 200
+  | 201
+  | 400
+  | 401
+  | 403
+  | 404
+  | 409
+  | 413
+  | 415
+  | 421
+  | 422
+  | 429
+  | 499
+  | 500
+  | 502
+  | 503
+  | 504;
 
 export function statusOf({ code, detail }: Pick<ErrorBody, 'code' | 'detail'>): Status {
   // 503, because the service will be back; 404 would suggest that the skill does not exist.

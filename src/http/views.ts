@@ -9,21 +9,55 @@ import {
   type BundleLocation,
   type ExecuteOptions,
   type ExplainedCapability,
+  type HostFolders,
   type JsonSchema,
   type Manifest,
   type PairReport,
   type Plan,
+  type Runtime,
   type Sentence,
   type Skill,
   SkillError,
+  type Tenant,
+  type TenantContext,
   capabilitySet,
   describeSkill,
   pinLines,
   toSkillError,
 } from '../inside.ts';
+import type { Decision } from '../vocabulary/decisions.ts';
 import type { SkillSummary } from '../web/types.ts';
 import { badgesFor } from './badges.ts';
 import type { Service } from './service.ts';
+import type { TenantShelf } from './tenant-shelf.ts';
+
+/** Whose view of the skills it is. */
+export interface Viewer {
+  runtime: Runtime;
+  folders: HostFolders;
+  shelf: TenantShelf;
+  /** Options of every call of this tenant. */
+  options: ExecuteOptions;
+  context: TenantContext | undefined;
+  isOperator: boolean;
+}
+
+export function viewerOf(service: Service, tenant: Tenant | undefined, isOperator: boolean): Viewer {
+  const { runtime, tenancy, options } = service;
+  const { workspace } = options;
+  const context = tenant?.context;
+  return {
+    runtime,
+    folders: tenancy.foldersOf(tenant),
+    shelf: tenancy.shelfOf(tenant),
+    options: {
+      isolated: true,
+      ...(context ? { tenant: context } : workspace === undefined ? {} : { workspace }),
+    },
+    context,
+    isOperator,
+  };
+}
 
 export interface SkillPage extends SkillSummary {
   description: string;
@@ -46,7 +80,7 @@ export interface SkillPage extends SkillSummary {
 }
 
 interface ApprovalView {
-  decision: 'allow' | 'deny' | 'ask';
+  decision: Decision;
   state: 'approved' | 'none' | 'changed';
   by?: string;
   at?: string;
@@ -68,28 +102,26 @@ interface EnforcementRow {
 }
 
 const MAX_CARD_BYTES = 64 * 1024;
-/** Options of every call of this service. */
-const ISOLATED: ExecuteOptions = { isolated: true };
 
-export async function summaryOf(service: Service, location: BundleLocation): Promise<SkillSummary> {
+export async function summaryOf(viewer: Viewer, location: BundleLocation): Promise<SkillSummary> {
   try {
-    const skill = await service.shelf.load(location);
-    return { ...(await rowOf(service, location, skill)), ...(await modeOf(service, skill)) };
+    const skill = await viewer.shelf.load(location);
+    return { ...(await rowOf(viewer, location, skill)), ...(await modeOf(viewer, skill)) };
   } catch (thrown) {
-    const problem = { ...service.folders.error(toSkillError(thrown).toBody()), detail: {} };
+    const problem = { ...viewer.folders.error(toSkillError(thrown).toBody()), detail: {} };
     const unknown = { version: '', about: '', trust: '', profile: '', lock: '', digest: '' };
     return { name: location.ref, origin: location.origin, ...unknown, mode: null, badges: [], problem };
   }
 }
 
-export async function pageOf(service: Service, location: BundleLocation): Promise<SkillPage> {
-  const skill = await service.shelf.load(location);
+export async function pageOf(viewer: Viewer, location: BundleLocation): Promise<SkillPage> {
+  const skill = await viewer.shelf.load(location);
   const { bundle } = skill;
   const { manifest, instructions } = bundle;
   const card = readCard(skill);
   return {
-    ...(await rowOf(service, location, skill)),
-    ...(await planOf(service, skill)),
+    ...(await rowOf(viewer, location, skill)),
+    ...(await planOf(viewer, skill)),
     description: manifest.description,
     parameters: manifest.parameters,
     outputs: manifest.outputs,
@@ -97,17 +129,20 @@ export async function pageOf(service: Service, location: BundleLocation): Promis
     declares: capabilitySet(manifest),
     asks: describeSkill(bundle),
     pins: pinLines(bundle),
-    approval: await approvalOf(service, skill),
+    approval: await approvalOf(viewer, skill),
     kind: bundle.kind,
     files: Object.keys(bundle.files),
     file_digests: bundle.files,
-    warnings: service.folders.within(bundle.warnings),
+    warnings: viewer.folders.within(bundle.warnings),
     ...(instructions === undefined ? {} : { instructions }),
     ...(card ? { card } : {}),
   };
 }
 
-export function machineOf({ folders }: Service, pairs: readonly PairReport[]): { pairs: object[] } {
+export function machineOf(
+  { folders }: Pick<Service, 'folders'>,
+  pairs: readonly PairReport[],
+): { pairs: object[] } {
   return {
     pairs: pairs.map((pair) => folders.within({ ...pair, enforces: enforcementRows(pair.enforces) })),
   };
@@ -115,20 +150,26 @@ export function machineOf({ folders }: Service, pairs: readonly PairReport[]): {
 
 type Row = Omit<SkillSummary, 'mode' | 'problem'>;
 
-async function rowOf({ runtime }: Service, { ref, origin }: BundleLocation, skill: Skill): Promise<Row> {
+async function rowOf(viewer: Viewer, location: BundleLocation, skill: Skill): Promise<Row> {
+  const { ref, origin } = location;
+  const uploaded = viewer.shelf.isUpload(location) ? { uploaded: true } : {};
   const { manifest, lock, digest } = skill.bundle;
-  const { summary: trust, profile } = await runtime.standing(skill);
+  const { summary: trust, profile } = await viewer.runtime.standing(skill, viewer.context);
   const about = manifest.shortDescription ?? manifest.description.trim().split('\n')[0] ?? '';
   const { version } = manifest;
-  return { name: ref, version, about, origin, trust, profile, lock, digest, badges: badgesFor(manifest) };
+  return {
+    ...{ name: ref, version, about, origin, trust, profile, lock, digest },
+    badges: badgesFor(manifest),
+    ...uploaded,
+  };
 }
 
 async function modeOf(
-  { runtime, folders }: Service,
+  { runtime, folders, options }: Viewer,
   skill: Skill,
 ): Promise<Pick<SkillSummary, 'mode' | 'problem'>> {
   try {
-    return { mode: (await runtime.choose(skill, ISOLATED)).candidate.mode };
+    return { mode: (await runtime.choose(skill, options)).candidate.mode };
   } catch (error) {
     if (error instanceof SkillError) return { mode: null, problem: folders.error(error.toBody()) };
     throw error;
@@ -136,10 +177,9 @@ async function modeOf(
 }
 
 async function planOf(
-  { runtime, folders, options: { workspace } }: Service,
+  { runtime, folders, options }: Viewer,
   skill: Skill,
 ): Promise<Pick<SkillPage, 'mode' | 'plan' | 'problem'>> {
-  const options = { ...ISOLATED, ...(workspace === undefined ? {} : { workspace }) };
   try {
     const plan = await runtime.plan(skill, options);
     const grants = await runtime.explain(skill, options);
@@ -159,10 +199,12 @@ function enforcementRows(table: Plan['enforces']): EnforcementRow[] {
   return Object.entries(table).map(([field, { by, how }]) => ({ field, by, how }));
 }
 
-async function approvalOf({ runtime }: Service, skill: Skill): Promise<ApprovalView> {
-  const { rule, approval: state } = await runtime.standing(skill);
+async function approvalOf({ runtime, context, isOperator }: Viewer, skill: Skill): Promise<ApprovalView> {
+  const { rule, approval: state } = await runtime.standing(skill, context);
   if (state.kind === 'none') return { decision: rule.decision, state: 'none' };
-  const { by, at } = state.approval;
+  const { by: who, at } = state.approval;
+  // A tenant need not know the operator's people and their tokens.
+  const by = isOperator || !context ? who : 'the operator';
   const diff = state.kind === 'changed' ? { diff: state.diff } : {};
   return { decision: rule.decision, state: state.kind, by, at, ...diff };
 }

@@ -26,6 +26,8 @@ export interface AcceptedSkill {
   at: string;
   /** Kinds of attestations that a trusted publisher had signed for these bytes. */
   attested: string[];
+  /** Digest of what these bytes say about themselves, to notice a pin that says something else. */
+  facts: string;
 }
 
 const accepted: z.ZodType<AcceptedSkill> = z.strictObject({
@@ -35,7 +37,13 @@ const accepted: z.ZodType<AcceptedSkill> = z.strictObject({
   by: z.string(),
   at: z.iso.datetime(),
   attested: z.array(z.string()),
+  facts: z.string(),
 });
+
+/** Version and capabilities, which follow from the bytes. */
+export function factsOf({ version, capabilities }: SkillPin): string {
+  return `sha256:${sha256(JSON.stringify([version, [...new Set(capabilities)].sort()]))}`;
+}
 
 /** A source and its signer at first use. */
 const known = z.strictObject({ source: z.string(), signer: signerSchema, at: z.iso.datetime() });
@@ -43,15 +51,16 @@ const known = z.strictObject({ source: z.string(), signer: signerSchema, at: z.i
 /** Is this the folder of fetched bytes that a person of this machine accepted? Expects a real path. */
 export function isAccepted(home: string, dir: string): boolean {
   const key = keyOfFolder(home, dir);
-  return key !== undefined && existsSync(recordOf(home, key));
+  const id = dir.split('/').slice(-2).join('/');
+  return key !== undefined && existsSync(recordOf(home, id, key));
 }
 
-export function acceptedSkill(home: string, pin: SkillPin): AcceptedSkill | undefined {
-  return accepted.safeParse(readRecord(recordOf(home, fetchedKey(pin)))).data;
+export function acceptedSkill(home: string, id: string, pin: SkillPin): AcceptedSkill | undefined {
+  return accepted.safeParse(readRecord(recordOf(home, id, fetchedKey(pin)))).data;
 }
 
 export function recordAcceptedSkill(home: string, pin: SkillPin, record: AcceptedSkill): void {
-  writeRecord(recordOf(home, fetchedKey(pin)), record);
+  writeRecord(recordOf(home, record.skill, fetchedKey(pin)), record);
 }
 
 /** Who signed this source when it was first used on this machine. */
@@ -76,8 +85,9 @@ export function rememberSigner(home: string, source: string, signer: Signer): vo
   writeRecord(signerFile(home, source), { source, signer, at: new Date().toISOString() });
 }
 
-function recordOf(home: string, key: string): string {
-  return join(home, 'accepted-skills', `${key}.json`);
+/** By name too: an Agent Skill without a name has that of its folder, which a clone could choose. */
+function recordOf(home: string, id: string, key: string): string {
+  return join(home, 'accepted-skills', `${sha256(`${id} ${key}`)}.json`);
 }
 
 function signerFile(home: string, source: string): string {

@@ -1,6 +1,6 @@
 /**
  * Finds programs that the files of a bundle run as commands: in shell scripts, and as literals where Python and JavaScript
- * start programs. In an Agent Skills folder, also in the code blocks of its texts. The text is matched, not parsed, so findings can be wrong and are only warnings. The work is bounded.
+ * start programs. In an Agent Skills folder, even in the code blocks of its texts. The text is matched, not parsed, so findings can be wrong and are only warnings. The work is bounded.
  *
  * @module
  */

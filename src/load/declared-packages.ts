@@ -16,10 +16,15 @@ export interface DeclaredPackage {
   at: string;
 }
 
+/** An npm package; the requirement is its name. */
+export interface NpmNeed extends DeclaredPackage {
+  /** The version or range. */
+  spec: string;
+}
+
 export interface DeclaredPackages {
   python: DeclaredPackage[];
-  /** Names of npm packages. */
-  npm: DeclaredPackage[];
+  npm: NpmNeed[];
   /** What cannot be used, and why. */
   skipped: { text: string; at: string; reason: string }[];
 }
@@ -31,6 +36,9 @@ export interface PackageCaps {
 }
 
 export const PACKAGE_CAPS: PackageCaps = { bytes: 8 * 1024 * 1024, files: 1000 };
+const NPM_NAME = /^(?:@[a-z0-9~][\w.~-]{0,100}\/)?[a-zA-Z0-9~][\w.~-]{0,100}$/;
+/** A version or range; names of other packages, addresses and folders would choose where code comes from. */
+const NPM_VERSION = /^[\w.^~<>=|*+ -]*$/;
 const MAX_FILE_BYTES = 1024 * 1024;
 const MAX_FOUND = 256;
 
@@ -116,7 +124,7 @@ function readRequirements(text: string, path: string, found: DeclaredPackages): 
   const lines = text.split('\n').map((line) => upTo(line.replace(/\r$/, ''), /(?:^|\s)#/));
   const listed = lines.flatMap((line, index): TomlString[] => {
     const isContinued = index > 0 && lines[index - 1]?.endsWith('\\') === true;
-    // Digests of files are chosen anew when the packages are pinned.
+    // Pinning chooses the digests of files again.
     const value = upTo(line.replace(/\\$/, ''), /\s--hash=/).trim();
     return value === '' || (isContinued && value.startsWith('--hash=')) ? [] : [{ value, line: index + 1 }];
   });
@@ -139,7 +147,20 @@ function readPackageJson(text: string, path: string, found: DeclaredPackages): v
   }
   const dependencies = (value as { dependencies?: unknown } | null)?.dependencies;
   if (typeof dependencies !== 'object' || dependencies === null) return;
-  for (const name of Object.keys(dependencies)) found.npm.push({ requirement: name, at: path });
+  for (const [name, spec] of Object.entries(dependencies))
+    addNpm(found, { requirement: name, spec, at: path });
+}
+
+/** The first file that names a package decides on its version. */
+function addNpm(found: DeclaredPackages, need: { requirement: string; spec: unknown; at: string }): void {
+  const { requirement, spec, at } = need;
+  if (found.npm.some((one) => one.requirement === requirement)) return;
+  const text = `${requirement} ${String(spec)}`.slice(0, 200);
+  if (!NPM_NAME.test(requirement))
+    found.skipped.push({ text, at, reason: 'it is not the name of a package' });
+  else if (typeof spec !== 'string' || spec.length > 200 || !NPM_VERSION.test(spec))
+    found.skipped.push({ text, at, reason: 'it is not a version of the registry' });
+  else found.npm.push({ requirement, spec, at });
 }
 
 function addAll(listed: readonly TomlString[], path: string, found: DeclaredPackages): void {

@@ -20,7 +20,9 @@ export function kindOf(
   files: FileDigests,
   scripts: readonly ScriptFile[],
 ): Kind {
-  const hasEntry = manifest.entry !== undefined || manifest.container !== undefined;
+  // Without a manifest.yaml, the image is where the scripts find their programs.
+  const isOfImage = manifest.container !== undefined && Object.hasOwn(files, 'manifest.yaml');
+  const hasEntry = manifest.entry !== undefined || isOfImage;
   const isFunction = hasEntry || USUAL_ENTRIES.some((name) => Object.hasOwn(files, name));
   if (isFunction || !Object.hasOwn(files, 'SKILL.md')) return 'function';
   return scripts.length > 0 ? 'script' : 'instructions';

@@ -59,7 +59,7 @@ export function assertFetched(home: string, dir: string, read: Parameters<typeof
   if (fetchedKey(digestsOf(read)) === key) return markUsed(root);
   throw new SkillError(
     'manifest_drift',
-    `The fetched copy in ${JSON.stringify(dir)} is not what was fetched: somebody changed it`,
+    `The fetched copy in ${JSON.stringify(dir)} has changed since it was fetched`,
     {
       fix: 'Fetch it again: skillcell install --frozen, or skillcell install --frozen --global if you added it with --global.',
       detail: { dir, digest: read.digest },
@@ -108,7 +108,7 @@ export function makeFetchedDir(home: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (lstatSync(folder).isSymbolicLink())
     throw new SkillError('usage', `The folder ${JSON.stringify(folder)} is a symbolic link`, {
-      fix: 'Replace it by a folder of your own, or remove it.',
+      fix: 'Replace it with a folder of your own, or remove it.',
     });
   return folder;
 }

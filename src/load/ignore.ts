@@ -130,7 +130,7 @@ function parsePattern(line: string, at: number): Pattern {
 }
 
 /** `**` matches any number of segments, at the end at least one. */
-export function segmentsMatch(pattern: readonly string[], path: readonly string[]): boolean {
+function segmentsMatch(pattern: readonly string[], path: readonly string[]): boolean {
   // reached[i]: the pattern so far matches the first i segments.
   let reached = [true, ...path.map(() => false)];
   pattern.forEach((segment, at) => {

@@ -13,6 +13,8 @@ export interface Finding {
 export interface Inspection {
   /** Dotted names of imported modules, e.g. `urllib.request`. */
   modules: Finding[];
+  /** Python imports that run when their file is loaded, as written; relative ones start with dots. */
+  loads?: Finding[] | undefined;
   /** Interfaces that a Wasm binary imports, e.g. `wasi:http/outgoing-handler@0.2.3`. */
   interfaces: Finding[];
   /** Names read from the environment as literals. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-export const INSTALL_STEPS = ['resolve', 'download', 'unpack', 'link'] as const;
+const INSTALL_STEPS = ['resolve', 'download', 'unpack', 'link'] as const;
 /** One step of an installation. */
 export type InstallStep = (typeof INSTALL_STEPS)[number];
 

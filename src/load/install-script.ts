@@ -1,6 +1,6 @@
 /**
  * Installs the packages of an Agent Skills folder. What its files declare is installed; what its imports suggest only if a
- * person says so. The folder is a stranger's, so the pins go into an overlay, or into the lock of the project's own skill.
+ * person says so. The folder is untrusted, so the pins go into an overlay, or into the lock of the project's own skill.
  *
  * @module
  */

@@ -11,7 +11,7 @@ import type { PinnedPackage, PinnedPackages } from './pins.ts';
 const MAX_PACKAGES = 10_000;
 const MAX_TARGETS = 100;
 /** The same words that a record of an installation allows. */
-const LINE = /^([\w.+!-]{1,200}) ([\w.+!-]{1,200}) sha256:([0-9a-f]{64})$/;
+const LINE = /^((?:@[\w.~-]{1,100}\/)?[\w.~+!-]{1,200}) ([\w.+!-]{1,200}) sha256:([0-9a-f]{64})$/;
 const TARGET = /^[a-z][\w.-]{0,99}$/;
 
 /** As written in `skill.lock`. */
@@ -40,7 +40,7 @@ export function pinnedPackages(packages: readonly PinnedPackage[]): PinnedPackag
   return { digest: `sha256:${digest}`, packages: sorted };
 }
 
-export function packageLines({ packages }: PinnedPackages): string[] {
+function packageLines({ packages }: PinnedPackages): string[] {
   return packages.map(({ name, version, sha256 }) => `${name} ${version} sha256:${sha256}`);
 }
 

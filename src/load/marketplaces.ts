@@ -1,6 +1,6 @@
 /**
  * Finds the skills of plugin marketplaces on disk: a marketplace.json names the plugins, each with a folder of skills.
- * The file is a stranger's: it is capped, and no path in it may leave the folder of the marketplace.
+ * The file is untrusted: its size is capped, and no path in it may leave the folder of the marketplace.
  *
  * @module
  */

@@ -79,7 +79,8 @@ export function isAvailableModule(module: string, sources: ModuleSources): boole
   return sources.requirements.some((requirement) => mayProvide(requirement, top));
 }
 
-function mayProvide(requirement: string, top: string): boolean {
+/** Could this requirement provide the module? */
+export function mayProvide(requirement: string, top: string): boolean {
   const distribution = normalize(/^[\w.-]+/.exec(requirement.trim())?.[0] ?? '');
   const module = normalize(top);
   const alias = DISTRIBUTION_OF[module];

@@ -13,6 +13,8 @@ import type { FileDigests } from './bundle.ts';
 export const PACKAGE_FILE = 'package.json';
 export const PACKAGE_LOCK = 'package-lock.json';
 
+/** A version, a range or a tag of the registry; not a URL, a repository or a folder. */
+export const FROM_REGISTRY: RegExp = /^(?:npm:(?:@[\w.-]+\/)?[\w.-]+@)?[\w.^~<>=|*+ -]*$/;
 const MAX_LOCK_BYTES = 8 * 1024 * 1024;
 /** One line of a `skill.lock`: name, version and what the registry calls integrity. */
 export const NPM_LINE: RegExp = /^(?:@[\w.~-]+\/)?[\w.~-]+ [\w.+-]+ sha(?:256|384|512)-[A-Za-z0-9+/]+={0,2}$/;
@@ -26,23 +28,44 @@ const lockSchema = z.looseObject({
       integrity: z.string().optional(),
       link: z.boolean().optional(),
       dev: z.boolean().optional(),
+      optional: z.boolean().optional(),
     }),
   ),
 });
 
+/** The archive of a package in a registry. */
+export interface NpmArchive {
+  name: string;
+  version: string;
+  integrity: string;
+  /** npm skips it if it is for another machine. */
+  optional: boolean;
+}
+
 /** Name, version and integrity of each package, sorted; throws if one is not a file of a registry. */
 export function npmPackagesIn(text: string): string[] {
+  const lines = archivesIn(text).map(({ name, version, integrity }) => `${name} ${version} ${integrity}`);
+  return [...new Set(lines)].toSorted();
+}
+
+/** The archives that a lock lists; throws if one is not a file of a registry. */
+export function archivesIn(text: string): NpmArchive[] {
   const parsed = lockSchema.safeParse(text.length > MAX_LOCK_BYTES ? undefined : parseJson(text));
   if (!parsed.success) throw invalidLock('it is not a lock that npm 7 or newer wrote');
-  const lines = Object.entries(parsed.data.packages).flatMap(([path, found]) => {
+  return Object.entries(parsed.data.packages).flatMap(([path, found]) => {
     const at = path.lastIndexOf('node_modules/');
     if (at === -1 || found.dev) return path === '' || found.dev ? [] : [unlisted(path)];
-    const line = `${path.slice(at + 'node_modules/'.length)} ${found.version ?? ''} ${found.integrity ?? ''}`;
+    const { version = '', integrity = '', optional = false } = found;
+    const name = path.slice(at + 'node_modules/'.length);
     // Without an integrity it is a folder or a repository, whose code a fetch would build. npm can omit the address.
-    const isFile = /^https?:/.test(found.resolved ?? 'https:') && !found.link && NPM_LINE.test(line);
-    return [isFile ? line : unlisted(path)];
+    const isFile = /^https?:/.test(found.resolved ?? 'https:') && !found.link;
+    if (!isFile || !NPM_LINE.test(`${name} ${version} ${integrity}`)) return [unlisted(path)];
+    return [{ name, version, integrity, optional }];
   });
-  return [...new Set(lines)].toSorted();
+}
+
+export function isPackageFile(path: string): boolean {
+  return path === PACKAGE_FILE || path.endsWith(`/${PACKAGE_FILE}`);
 }
 
 /** The packages that a build put into a bundle; undefined if it has no npm packages. */

@@ -1,5 +1,5 @@
 /**
- * Overlays: what an operator permits a stranger's Agent Skills folder, written beside it and bound to its digest. In the
+ * Overlays: what an operator permits an untrusted Agent Skills folder, written beside it and bound to its digest. In the
  * project (`.skillcell/skills/<name>.yaml`, versioned with it) or in Skillcell's own folder (`skills/<name>.yaml`). Only one
  * of the two counts, the operator's own: permissions of two files are never added up.
  *
@@ -81,7 +81,7 @@ export function readOverlayText(file: string): string | undefined {
 
 function unreadable(file: string, reason: string): SkillError {
   return new SkillError('manifest_invalid', `Refused the overlay ${JSON.stringify(file)}: ${reason}`, {
-    fix: 'Replace it by a regular file, or remove it.',
+    fix: 'Replace it with a regular file, or remove it.',
     detail: { file, reason },
   });
 }
@@ -185,7 +185,7 @@ export function isUnapprovedWarning(text: string): boolean {
   return isOverlayWarning(text) && text.includes(' permits nothing until ');
 }
 
-/** Is this about a person's own file, and not about the folder of a stranger? */
+/** Whether this concerns the user's own file rather than an untrusted folder. */
 export function isOverlayWarning(text: string): boolean {
   return text.startsWith('The overlay ');
 }

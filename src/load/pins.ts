@@ -7,14 +7,14 @@
 import type { Bundle } from './bundle.ts';
 
 /** Engines with their own packages; each may resolve the same requirements to different files. */
-export const PACKAGE_ENGINES = ['python', 'python-wasm'] as const;
+export const PACKAGE_ENGINES = ['python', 'python-wasm', 'node'] as const;
 export type PackageEngine = (typeof PACKAGE_ENGINES)[number];
 
-/** An installed wheel. */
+/** An installed wheel or npm package. */
 export interface PinnedPackage {
   name: string;
   version: string;
-  /** Digest of the wheel, in hex. */
+  /** Digest of its archive, in hex. */
   sha256: string;
 }
 

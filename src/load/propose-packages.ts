@@ -23,8 +23,8 @@ export interface PackageNeed {
 /** What an Agent Skills folder seems to need: packages to install, and declarations that cannot be used. */
 export interface PackageProposal {
   needs: PackageNeed[];
-  /** npm packages that scripts declare; cells have none. */
-  npm: { name: string; at: string }[];
+  /** npm packages that package.json files declare. */
+  npm: { name: string; spec: string; at: string }[];
   /** Declarations that cannot be used, and why. */
   skipped: DeclaredPackages['skipped'];
 }
@@ -67,7 +67,7 @@ export function proposal(
   }
   return {
     needs: [...needs.values()],
-    npm: declared.npm.map(({ requirement, at }) => ({ name: requirement, at })),
+    npm: declared.npm.map(({ requirement, spec, at }) => ({ name: requirement, spec, at })),
     skipped: declared.skipped,
   };
 }

@@ -14,7 +14,7 @@ import { otherUsers } from './presence.ts';
 import { HIDDEN_DRAFT } from './publish.ts';
 import { removeTreeSync } from './remove-tree.ts';
 
-export const DEFAULT_UNUSED_MS: number = 7 * 24 * 60 * 60 * 1000;
+const DEFAULT_UNUSED_MS: number = 7 * 24 * 60 * 60 * 1000;
 /** No installation runs this long. */
 const LEFTOVER_MS = 24 * 60 * 60 * 1000;
 const LEFTOVER = new RegExp(
@@ -110,7 +110,7 @@ function takeTurn(home: string): FileLock {
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
   const lock = FileLock.claim(file);
   if (lock) return lock;
-  throw new SkillError('skill_unavailable', `Another process prunes ${JSON.stringify(home)} now`, {
+  throw new SkillError('skill_unavailable', `Another process is pruning ${JSON.stringify(home)}`, {
     fix: 'Wait until it has finished.',
   });
 }

@@ -1,5 +1,5 @@
 /**
- * The folders that hold skills, and the ids of the skills in them. Folders of agents can be a stranger's, so they are
+ * The folders that hold skills, and the ids of the skills in them. Folders of agents can be untrusted, so they are
  * searched within bounds, and links in them are followed only within their project, home or marketplace.
  *
  * @module

@@ -19,7 +19,7 @@ export interface Renewal extends OverlayDraft {
   bundle: Bundle;
 }
 
-/** Undefined if no overlay is for earlier files, or one is for the present ones. */
+/** Undefined if no overlay was written for earlier files, or one fits the current files. */
 export function renewal(bundle: Bundle, places: OverlayPlaces): Renewal | undefined {
   if (bundle.kind !== 'script' || bundle.overlay) return undefined;
   const stale = readOverlays(bundle.manifest.name, places).find(({ digest }) => digest !== bundle.digest);

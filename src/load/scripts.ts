@@ -14,7 +14,7 @@ import {
 export interface ScriptFile {
   path: string;
   language: ScriptLanguage;
-  /** Whether it does something when it is run, as far as its text tells; otherwise other scripts import it. */
+  /** Whether its text does something when it is run; otherwise other scripts import it. */
   runs: boolean;
 }
 

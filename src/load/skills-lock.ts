@@ -11,8 +11,8 @@ import { shellWord } from '../manifest/quote.ts';
 import { readPlainFile } from './plain-file.ts';
 
 export const SKILLS_LOCK = 'skills.lock.json';
-export const MAX_SKILLS_LOCK_BYTES: number = 1024 * 1024;
-export const MAX_PINNED_SKILLS = 1000;
+const MAX_SKILLS_LOCK_BYTES: number = 1024 * 1024;
+const MAX_PINNED_SKILLS = 1000;
 const MAX_CAPABILITIES = 2000;
 
 /** Who signed the pinned bytes: a key, an identity that Sigstore vouches for, or nobody. */
@@ -134,11 +134,19 @@ function isPlainObject(value: unknown): value is object {
 }
 
 function parseJson(text: string, file: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (cause) {
     throw unusable(file, 'it is not valid JSON', cause);
   }
+  // A reviewer may read the first of two pins with one name, and the last one would count.
+  if (withoutSpace(text) === JSON.stringify(value)) return value;
+  throw unusable(file, 'it has a key twice, or escapes plain characters');
+}
+
+function withoutSpace(text: string): string {
+  return text.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, (_, string: string | undefined) => string ?? '');
 }
 
 function unusable(file: string, reason: string, cause?: unknown): SkillError {

@@ -4,16 +4,28 @@
  *
  * @module
  */
-import type { Capabilities, EnvRule, FilesystemRule, Limits, Manifest, NetworkRule } from './manifest.ts';
+import type {
+  Capabilities,
+  ContainerRule,
+  EnvRule,
+  FilesystemRule,
+  Limits,
+  Manifest,
+  NetworkRule,
+} from './manifest.ts';
 
 /** Permissions in the form of a manifest. */
 export interface Permissions {
   capabilities: Partial<Capabilities>;
   env: Readonly<Record<string, EnvRule>>;
   limits: Limits;
+  container?: ContainerRule;
 }
 
-export function addToManifest(manifest: Manifest, { capabilities, env, limits }: Permissions): Manifest {
+export function addToManifest(
+  manifest: Manifest,
+  { capabilities, env, limits, container }: Permissions,
+): Manifest {
   const {
     filesystem,
     network,
@@ -37,6 +49,7 @@ export function addToManifest(manifest: Manifest, { capabilities, env, limits }:
     // What the skill says about a variable stays: a secret does not become a plain value.
     env: Object.fromEntries([...Object.entries(env), ...Object.entries(manifest.env)]),
     limits: { ...manifest.limits, ...limits },
+    ...(container ? { container } : {}),
   };
 }
 

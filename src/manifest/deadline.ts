@@ -69,7 +69,7 @@ function threadCpuMs(): number {
 
 /** Not a finding about the input, so nobody may remember it as one. */
 function busyMachine(): SkillError {
-  return new SkillError('resource_exceeded', 'The machine is too busy to check the files of the skill', {
+  return new SkillError('resource_exceeded', 'The machine is too busy to finish a check of the skill', {
     fix: 'Try again later.',
     detail: { limit: 'busy' },
   });

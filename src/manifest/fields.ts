@@ -25,6 +25,8 @@ import {
   isBundlePath,
   urlPathProblem,
 } from './places.ts';
+import { SCHEMES } from '../vocabulary/network-schemes.ts';
+import { PATH_ACCESS } from '../vocabulary/path-access.ts';
 import { LIMIT_ROWS, type Unit } from '../vocabulary/limits.ts';
 import { EXECUTION_DEMAND_NAMES, isIsolated, MODE_NAMES } from '../vocabulary/modes.ts';
 import { mapTable } from '../vocabulary/table.ts';
@@ -74,7 +76,7 @@ const mapping = z.record(z.string(), z.unknown());
 const filesystemRule = z
   .strictObject({
     path: text(filesystemPathProblem),
-    access: z.enum(['read', 'read-write']).default('read'),
+    access: z.enum(PATH_ACCESS).default('read'),
     max_bytes: size.optional(),
   })
   .superRefine((rule, context) => {
@@ -91,7 +93,7 @@ const filesystemRule = z
 const networkRule = z.strictObject({
   host: text(hostProblem),
   port: z.int().min(1).max(65_535).optional(),
-  scheme: z.enum(['http', 'https', 'ws', 'wss']).optional(),
+  scheme: z.enum(SCHEMES).optional(),
   methods: listOf(pattern(/^[A-Z]{1,20}$/, 'a method in upper case such as "GET"'))
     .min(1)
     .optional(),
@@ -179,6 +181,7 @@ export const FRAGMENT_FIELDS: { [Key in keyof FragmentFields]-?: z.ZodType<Fragm
   env_vars: env.default({}),
   capabilities: capabilities.optional(),
   limits: limits.default({}),
+  container: container.optional(),
 };
 
 /** The fields that Skillcell itself reads. */
@@ -197,7 +200,7 @@ export const manifestFields: z.ZodType<ManifestFields> = z
     env_vars: FRAGMENT_FIELDS.env_vars,
     capabilities: FRAGMENT_FIELDS.capabilities,
     limits: FRAGMENT_FIELDS.limits,
-    container: container.optional(),
+    container: FRAGMENT_FIELDS.container,
   })
   .refine(({ execution: modes, execution_mode: demand }) => demand === undefined || mayMeet(modes), {
     error: '"isolated" contradicts "execution", which lists only "in_process"',
@@ -232,7 +235,10 @@ export interface ManifestFields {
   container?: ContainerFields | undefined;
 }
 
-export type FragmentFields = Pick<ManifestFields, 'requirements' | 'env_vars' | 'capabilities' | 'limits'>;
+export type FragmentFields = Pick<
+  ManifestFields,
+  'requirements' | 'env_vars' | 'capabilities' | 'limits' | 'container'
+>;
 
 type Loose<T> = { [K in keyof T]: T[K] | undefined };
 

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Permissions } from './add-to-manifest.ts';
 import { ENV_KEYS, FRAGMENT_FIELDS, type FragmentFields } from './fields.ts';
 import type { Limits } from './manifest.ts';
-import { toCapabilities, toEnv, toProblems, withoutUndefined } from './parse.ts';
+import { toCapabilities, toContainer, toEnv, toProblems, withoutUndefined } from './parse.ts';
 import { type ManifestProblem, manifestInvalid, problemAt } from './problems.ts';
 import { quote } from './quote.ts';
 import { readYaml, type YamlSource } from './yaml-source.ts';
@@ -40,6 +40,7 @@ export function parseFragment<Shape extends z.ZodRawShape>(
     env: toEnv(fields.env_vars),
     limits: withoutUndefined<Limits>(fields.limits),
     requirements: fields.requirements,
+    ...(fields.container === undefined ? {} : { container: toContainer(fields.container) }),
   };
   return { fragment, further: parsed.data as z.output<z.ZodObject<Shape>>, warnings: source.warnings };
 }

@@ -6,6 +6,8 @@
  */
 import type { LimitAmounts } from '../vocabulary/limits.ts';
 import type { ExecutionDemand, Mode } from '../vocabulary/modes.ts';
+import type { Scheme } from '../vocabulary/network-schemes.ts';
+import type { PathAccess } from '../vocabulary/path-access.ts';
 
 /** A JSON Schema as plain data. */
 export type JsonSchema = Record<string, unknown>;
@@ -13,14 +15,14 @@ export type JsonSchema = Record<string, unknown>;
 export interface FilesystemRule {
   /** As written: relative (inside the bundle), absolute, or starting with `${workspace}`. */
   path: string;
-  access: 'read' | 'read-write';
+  access: PathAccess;
   maxBytes?: number;
 }
 
 export interface NetworkRule {
   host: string;
   port?: number;
-  scheme?: 'http' | 'https' | 'ws' | 'wss';
+  scheme?: Scheme;
   methods?: string[];
   paths?: string[];
 }

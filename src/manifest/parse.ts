@@ -158,7 +158,7 @@ export function toCapabilities(declared: ManifestFields['capabilities']): Capabi
   };
 }
 
-function toContainer({ build_network: buildNetwork, ...rule }: ContainerFields): ContainerRule {
+export function toContainer({ build_network: buildNetwork, ...rule }: ContainerFields): ContainerRule {
   const { params, ...rest } = rule;
   return withoutUndefined<ContainerRule>({
     buildNetwork,

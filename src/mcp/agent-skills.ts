@@ -65,7 +65,7 @@ export function agentTools(entries: Entries): Tool[] {
   return [...(scripts.length === 0 ? [] : [execTool(scripts, entries)]), readTool(agentSkills, entries)];
 }
 
-export function agentSkillsOf(entries: Entries): CatalogEntry[] {
+function agentSkillsOf(entries: Entries): CatalogEntry[] {
   return [...entries.values()].filter(isAgentSkill);
 }
 

@@ -177,7 +177,7 @@ export class GivenParams {
   }
 }
 
-/** Undefined for a value, also for a revoked proxy, which throws at every look. */
+/** Undefined for a value, even for a revoked proxy, which throws at every look. */
 function textOf(given: unknown): JsonText | undefined {
   try {
     return given instanceof JsonText ? given : undefined;

@@ -5,9 +5,8 @@
  */
 import type { NetworkRule } from '../manifest/manifest.ts';
 import { starMatches } from '../manifest/star-pattern.ts';
+import type { Scheme } from '../vocabulary/network-schemes.ts';
 import { hostCovers, normalizeHost } from './patterns.ts';
-
-export type Scheme = NonNullable<NetworkRule['scheme']>;
 
 export interface AskedRequest {
   host: string;

@@ -7,12 +7,13 @@
 import type { Bundle } from '../load/bundle.ts';
 import { namesakesOf, type SkillPlaces } from '../load/locate.ts';
 import { admit, type AskPerson, type Namesake, type TrustRules } from '../trust/admission.ts';
-import { Approvals } from '../trust/approvals.ts';
+import type { Approvals } from '../trust/approvals.ts';
 import type { Guard, GuardAnswer, GuardRule } from '../trust/guard.ts';
 import { originOf } from '../trust/origin.ts';
 import { standingOf, type Standing } from '../trust/standing.ts';
 import { rulesOf } from './combine.ts';
 import type { Grant } from './grant.ts';
+import { isInside, realOrGiven } from './kept-places.ts';
 import { guardCall } from './guard-call.ts';
 import type { OperatorPolicy } from './operator.ts';
 
@@ -21,6 +22,9 @@ export interface GatekeeperOptions {
   places: SkillPlaces;
   guard?: Guard | undefined;
   askPerson?: AskPerson | undefined;
+  approvals: Approvals;
+  /** The folder around the skills that tenants uploaded. */
+  uploads: string;
 }
 
 /** A call that a caller proposes. */
@@ -39,13 +43,14 @@ export class Gatekeeper {
 
   constructor(options: GatekeeperOptions) {
     this.#options = options;
-    this.approvals = new Approvals(options.places.home);
+    this.approvals = options.approvals;
   }
 
   /** Throws unless this skill may be called at all. A call `isInner` to another asks nobody. */
   admit(bundle: Bundle, isInner = false): Promise<void> {
     const { places } = this.#options;
     const askPerson = isInner ? undefined : this.#options.askPerson;
+    const isUpload = this.#isUpload(bundle);
     const { manifest, sourceDir, origin } = bundle;
     const namesakes = (): Namesake[] => {
       // Nothing takes its name from a bundled skill.
@@ -54,7 +59,7 @@ export class Gatekeeper {
       const mayReplace = isRegistered && origin !== 'external';
       return others.map((dir) => ({ dir, givesWay: mayReplace && originOf(dir, places) === 'bundled' }));
     };
-    return admit({ bundle, rules: this.#rules(), approvals: this.approvals, namesakes, askPerson });
+    return admit({ bundle, rules: this.#rules(), approvals: this.approvals, namesakes, askPerson, isUpload });
   }
 
   /** Throws unless it may be called with these parameters; returns undefined if there is no guard. */
@@ -68,7 +73,12 @@ export class Gatekeeper {
 
   /** The skill's trust status, for people. */
   standing(bundle: Bundle): Promise<Standing> {
-    return standingOf(bundle, this.#rules(), this.approvals);
+    const { approvals } = this;
+    return standingOf(bundle, { rules: this.#rules(), approvals, isUpload: this.#isUpload(bundle) });
+  }
+
+  #isUpload({ sourceDir }: Bundle): boolean {
+    return isInside(sourceDir, realOrGiven(this.#options.uploads));
   }
 
   #rules(): TrustRules[] {

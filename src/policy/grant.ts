@@ -6,6 +6,7 @@
  */
 import type { NetworkRule, SyscallRule } from '../manifest/manifest.ts';
 import type { LimitAmounts } from '../vocabulary/limits.ts';
+import type { PathAccess } from '../vocabulary/path-access.ts';
 
 /** The largest file that a call may create in a granted folder, in every mode; `max_bytes` of the path can be less. */
 export const LARGEST_FILE_BYTES: number = 1024 ** 3;
@@ -28,7 +29,7 @@ export interface GrantedPath {
   host: string;
   /** Its path inside the cell. */
   guest: string;
-  access: 'read' | 'read-write';
+  access: PathAccess;
   maxBytes?: number;
   /** Set when the path is resolved; absent for a folder. */
   isFile?: boolean;

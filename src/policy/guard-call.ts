@@ -12,10 +12,10 @@ import {
   strictest,
   type Guard,
   type GuardAnswer,
-  type GuardedCapability,
   type GuardRule,
   type Proposal,
 } from '../trust/guard.ts';
+import type { GuardedCapability } from '../vocabulary/capabilities.ts';
 import type { Grant } from './grant.ts';
 
 export interface GuardedCall {

@@ -10,7 +10,6 @@ import type { Execution } from '../outcome.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { shellWord } from '../manifest/quote.ts';
 import { isInAgentFolder } from '../vocabulary/agent-folders.ts';
-import type { Runner } from '../vocabulary/commands.ts';
 import type { Mode } from '../vocabulary/modes.ts';
 import { bindCommand } from './commands/bind.ts';
 import type { Command, GivenCommand, ParsedCommand } from './commands/command.ts';
@@ -25,6 +24,7 @@ import { demandsOn } from './minimum.ts';
 import type { OperatorPolicy } from './operator.ts';
 import { placeName } from '../vocabulary/place.ts';
 import { resolveGrantPaths } from './resolve-paths.ts';
+import type { TenantOption } from './tenant-context.ts';
 import { manifestOfCall, policyOfCall, type GivenToCall, type SkillGrants } from './skill-grants.ts';
 import { LOWERABLE_LIMITS, type LowerableLimit } from '../vocabulary/limits.ts';
 
@@ -44,6 +44,8 @@ export interface PlanOptions extends Partial<Record<LowerableLimit, number>> {
    * embedding program; never pass on what an agent or a client sent.
    */
   grants?: SkillGrants | undefined;
+  /** The tenant of the call; it decides workspace, secrets, variables, approvals, and what its policy takes away. */
+  tenant?: TenantOption | undefined;
 }
 
 /** The decisions about a call, as plain data without live resources. */
@@ -67,6 +69,8 @@ export interface Way {
   /** Throws if it cannot enforce this grant. */
   accepts(grant: Grant): void;
   fixedEnv(grant: Grant): Readonly<Record<string, string>>;
+  /** The path of a program in the cell, if its programs are not those of this machine. */
+  findProgram?: ((name: string) => Promise<string>) | undefined;
   /** `command` decides what has to be ready for a skill of kind `script`. */
   prepare(command?: Command): Promise<{ readonly uses?: MachineUses }>;
 }
@@ -75,8 +79,8 @@ export interface Way {
 export interface WaysToRun<W extends Way> {
   /** Skillcell's own folder. */
   readonly home: string;
-  /** `runner` is that of the command, for skills of kind `script`. */
-  candidates(bundle: Bundle, runner?: Runner): Promise<Candidate[]>;
+  /** The command of the call, for skills of kind `script`. */
+  candidates(bundle: Bundle, command?: ParsedCommand): Promise<Candidate[]>;
   way(candidate: Candidate, bundle: Bundle): Promise<W>;
 }
 
@@ -99,6 +103,8 @@ export interface PlanInput<W extends Way> {
   allowEnv?: readonly string[] | 'all' | undefined;
   /** The working directory, whose skills and policies apply. */
   cwd: string;
+  /** Files and folders that belong to others and must not be granted. */
+  foreign?: readonly string[];
   /** Did a person approve exactly this skill? */
   isApproved: () => boolean;
   /** For an observed call: extends the grant beyond the manifest. */
@@ -124,7 +130,7 @@ export async function planCall<W extends Way>(input: PlanInput<W>): Promise<Plan
   const granted = await grantFor(input, bundle);
   const grant = input.adjust?.(granted) ?? granted;
   way.accepts(grant);
-  const command = parsed && (await bindCommand(parsed, grant));
+  const command = parsed && (await bindCommand(parsed, grant, way.findProgram));
   const prepared = (await way.prepare(command)) as Awaited<ReturnType<W['prepare']>>;
   const uses = { ...prepared.uses, ...(command?.digest === undefined ? {} : { generated: command.digest }) };
   const plan = { choice, grant, enforces, fixedEnv: way.fixedEnv(grant), uses };
@@ -156,12 +162,9 @@ export async function choose<W extends Way>(
     minimum: policy.minimum[origin],
     minimumIsSet: policy.minimumSet?.includes(origin) ?? false,
     demands: demandsOn(skill.bundle, policy.minimumRules),
-    // One flag or variable for a whole session must not vouch for what tools copied from strangers.
+    // One flag or variable for a whole session must not vouch for third-party skills that tools copied.
     trustRemoteCode: (options.trustRemoteCode ?? false) && !isInAgentFolder(skill.bundle.sourceDir),
-    candidates: await machine.candidates(
-      kind === 'script' ? forCall(input, command) : skill.bundle,
-      command?.runner,
-    ),
+    candidates: await machine.candidates(kind === 'script' ? forCall(input, command) : skill.bundle, command),
   });
   assertVouched(choice, { skill, options });
   return choice;
@@ -217,7 +220,8 @@ function grantFor<W extends Way>(input: PlanInput<W>, bundle: Bundle): Promise<G
     policy,
     call: { ...lowered, ...workspaceOption, env, ...envApproval(input, bundle.manifest) },
   });
-  const places = { home: machine.home, cwd: input.cwd, bundle: bundle.sourceDir };
+  const { cwd, foreign = [] } = input;
+  const places = { home: machine.home, cwd, foreign, bundle: bundle.sourceDir };
   return resolveGrantPaths(grant, { policy, ...places, ...workspaceOption });
 }
 

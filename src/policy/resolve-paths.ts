@@ -24,6 +24,8 @@ export interface ResolveOptions {
   cwd?: string;
   /** The folder of the skill itself. */
   bundle?: string;
+  /** Files and folders that belong to others. */
+  foreign?: readonly string[];
 }
 
 /** Returns the grant with real host paths; a path that must not be granted moves to `withheld`. */
@@ -36,7 +38,8 @@ export async function resolveGrantPaths(grant: Grant, options: ResolveOptions): 
   for (const path of grant.filesystem) {
     const host = await realPathOf(path.host);
     const found = await stat(host);
-    const refusal = refusalOf({ path, host, found, workspace, home, policy: options.policy });
+    const { policy, foreign = [] } = options;
+    const refusal = refusalOf({ path, host, found, workspace, home, policy, foreign });
     if (refusal === undefined)
       filesystem.push({ ...path, host, ...(found.isFile() ? { isFile: true } : {}) });
     else withheld.push(withheldBecause(path, refusal));
@@ -77,9 +80,10 @@ interface Judged {
   workspace: string | undefined;
   home: string | undefined;
   policy: OperatorPolicy;
+  foreign: readonly string[];
 }
 
-function refusalOf({ path, host, found, workspace, home, policy }: Judged): string | undefined {
+function refusalOf({ path, host, found, workspace, home, policy, foreign }: Judged): string | undefined {
   // A socket, pipe or device is a different kind of authority than a file.
   if (!found.isFile() && !found.isDirectory()) return 'it is neither a file nor a folder';
   if (home !== undefined && (isInside(host, home) || isInside(home, host)))
@@ -87,6 +91,8 @@ function refusalOf({ path, host, found, workspace, home, policy }: Judged): stri
   const secrets = secretFiles(policy).find((file) => holdsOrIsIn(host, file));
   if (secrets !== undefined)
     return `it would open ${JSON.stringify(secrets)} to the skill, which the policy uses for secrets`;
+  // The message does not say whose it is.
+  if (foreign.some((place) => holdsOrIsIn(host, place))) return 'it belongs to somebody else';
   const inWorkspace = path.guest === GUEST_WORKSPACE || path.guest.startsWith(`${GUEST_WORKSPACE}/`);
   if (inWorkspace) {
     const inside = workspace !== undefined && isInside(host, workspace);

@@ -88,13 +88,20 @@ export function demandsOnSource(sets: readonly SourceRules[], source: string): S
 
 /** A source that could mean another one after somebody resolves it matches nothing. */
 export function sourceMatches(pattern: string, source: string): boolean {
-  const given = source.split('/');
+  const given = segmentsOf(source);
   if (given.some(isAmbiguous)) return false;
   if (pattern === '*') return true;
-  const wanted = pattern.split('/');
+  const wanted = segmentsOf(pattern);
   const isOpen = wanted.length > 1 && wanted.at(-1) === '*';
   if (isOpen ? given.length < wanted.length : given.length !== wanted.length) return false;
   return wanted.every((segment, at) => segmentMatches(segment, given[at] ?? ''));
+}
+
+/** GitHub reads owners and repositories in any case. */
+function segmentsOf(text: string): string[] {
+  const segments = text.split('/');
+  if (!text.startsWith(SOURCE_KINDS.github.prefix)) return segments;
+  return segments.map((segment, at) => (at < 2 ? segment.toLowerCase() : segment));
 }
 
 /** A star stands for something: `oci://host/*` is not the host itself. */

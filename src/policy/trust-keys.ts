@@ -9,6 +9,8 @@ import type { GuardRule } from '../trust/guard.ts';
 import type { Publisher } from '../trust/publishers.ts';
 import { isPublicKey } from '../trust/signature.ts';
 import type { SkillRule } from '../trust/skill-rules.ts';
+import { GUARDED_CAPABILITIES } from '../vocabulary/capabilities.ts';
+import { DECISION_NAMES } from '../vocabulary/decisions.ts';
 
 const NAME_PATTERN = /^(?:\*|[A-Za-z0-9_.*-]+(?:\/[A-Za-z0-9_.*-]+)?)$/;
 
@@ -16,7 +18,7 @@ export function isNamePattern(text: string): boolean {
   return NAME_PATTERN.test(text);
 }
 
-const decision = z.enum(['allow', 'deny', 'ask']);
+const decision = z.enum(DECISION_NAMES);
 const namePattern = z.string().regex(NAME_PATTERN, { error: 'must be a name such as "finance/*"' });
 
 export const skillRules: z.ZodType<SkillRule[]> = z.array(
@@ -70,7 +72,7 @@ export const guardRules: z.ZodType<GuardRule[]> = z.array(
   z.strictObject({
     skill: namePattern.optional(),
     caller: z.string().optional(),
-    capability: z.enum(['network', 'filesystem', 'env', 'process']).optional(),
+    capability: z.enum(GUARDED_CAPABILITIES).optional(),
     arguments: z.array(condition).optional(),
     decision,
     reason: z.string().min(1).max(300),

@@ -50,7 +50,16 @@ export interface ProgramLimits {
 /** Options of one program. Events of the calls inside have a `call.lineage`. */
 export interface ProgramOptions extends Pick<
   ExecuteOptions,
-  'workspace' | 'allowEnv' | 'caller' | 'signal' | 'trace' | 'onEvent' | 'onOutput' | 'turn' | 'reject'
+  | 'workspace'
+  | 'allowEnv'
+  | 'tenant'
+  | 'caller'
+  | 'signal'
+  | 'trace'
+  | 'onEvent'
+  | 'onOutput'
+  | 'turn'
+  | 'reject'
 > {
   limits?: ProgramLimits;
   /** Loads a skill that the program calls, by its name or pattern, for example from a cache; absent: the runtime reads it. */

@@ -48,7 +48,7 @@ export function observationManifest(manifest: Manifest, allowed: Allowed, base: 
 }
 
 /** The grant of an observed call. A policy that names hosts still applies. */
-export function observedGrant(grant: Grant, allowed: Allowed, policy: OperatorPolicy): Grant {
+function observedGrant(grant: Grant, allowed: Allowed, policy: OperatorPolicy): Grant {
   const hosts = allowed.network ? (policy.network.allow ?? ['*']) : [];
   const secrets = grant.secrets?.map((secret) => ({ ...secret, anyHost: true as const }));
   return { ...grant, ...(secrets ? { secrets } : {}), observe: { hosts } };
@@ -69,7 +69,7 @@ export function observedInput(
 }
 
 /** Extends the policy by the paths and variables that the operator allowed for this call. */
-export function observationPolicy(policy: OperatorPolicy, { capabilities, env }: Manifest): OperatorPolicy {
+function observationPolicy(policy: OperatorPolicy, { capabilities, env }: Manifest): OperatorPolicy {
   const named = capabilities.filesystem.map(({ path }) => path);
   const { allow, within = [] } = policy.filesystem;
   return {

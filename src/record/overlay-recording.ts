@@ -72,8 +72,8 @@ function exitCodeOf(outcome: Outcome): unknown {
 }
 
 /**
- * A command that succeeded did not need what it was denied. In Skillcell's own folder an overlay counts at once, so that a
- * stranger's script could permit itself whatever it asks for; a person must allow it first.
+ * A command that succeeded did not need what it was denied. In Skillcell's own folder an overlay counts at once, so that an
+ * untrusted script could permit itself whatever it asks for; a person must allow it first.
  */
 function withoutDenied(least: Least, { isNamed }: { isNamed: boolean }): Least {
   const used = <T>(rules: ObservedRule<T>[]): ObservedRule<T>[] => rules.filter(({ denied }) => !denied);

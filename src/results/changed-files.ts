@@ -8,7 +8,7 @@ import { constants, type BigIntStats } from 'node:fs';
 import { lstat, open, opendir, type FileHandle } from 'node:fs/promises';
 import type { Grant, GrantedPath } from '../policy/grant.ts';
 
-/** Files and folders that are looked at, also those of which nothing is listed. */
+/** Files and folders that are examined, including those that are not listed. */
 const MAX_ENTRIES = 20_000;
 const MAX_DEPTH = 64;
 /** Changes in a result; more are only counted. */

@@ -20,7 +20,7 @@ import { commandResult } from './command-result.ts';
 import { SETTLE_OUTPUT, SETTLE_RESULT, type SettledResult } from './tasks.ts';
 
 /** The largest result that the default policy allows takes a fraction of this. */
-export const SETTLE_DEADLINE_MS = 30_000;
+const SETTLE_DEADLINE_MS = 30_000;
 
 /** Maximum growth of a value that is serialized again: `1e20,` becomes 22 characters, a control character six. */
 const MAX_GROWTH = 6;

@@ -4,6 +4,7 @@
  * @module
  */
 import type { JsonSchema, Manifest } from '../manifest/manifest.ts';
+import { TOOL_FORMAT_NAMES, type ToolFormatName } from '../vocabulary/command-choices.ts';
 import { toolName } from './names.ts';
 import { convertForOpenAi, convertSchema, objectSchema } from './schema/convert.ts';
 import type { Note } from './schema/plain.ts';
@@ -45,6 +46,9 @@ export interface McpTool {
   outputSchema?: JsonSchema & { type: 'object' };
 }
 
+/** The name of a tool format. */
+export type ToolFormat = ToolFormatName;
+
 /** The type of a tool in each format. */
 export interface ToolFormats {
   openai: FunctionTool;
@@ -55,9 +59,6 @@ export interface ToolFormats {
   bedrock: BedrockTool;
   mcp: McpTool;
 }
-
-/** The name of a tool format. */
-export type ToolFormat = keyof ToolFormats;
 
 export interface ConvertedTool<Tool = ToolFormats[ToolFormat]> {
   tool: Tool;
@@ -124,7 +125,7 @@ export const FORMATS: { readonly [Format in ToolFormat]: ConvertTool<ToolFormats
 };
 
 /** Names of all tool formats. */
-export const TOOL_FORMATS: readonly ToolFormat[] = Object.keys(FORMATS) as ToolFormat[];
+export const TOOL_FORMATS: readonly ToolFormat[] = TOOL_FORMAT_NAMES;
 
 function functionTool(
   manifest: Manifest,

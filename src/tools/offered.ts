@@ -66,7 +66,7 @@ function isForBundled(glob: string): boolean {
 }
 
 /** Ids and patterns never start like this. */
-export function isFolder(glob: string): boolean {
+function isFolder(glob: string): boolean {
   return /^(?:\/|\.{1,2}(?:\/|$))/.test(glob);
 }
 

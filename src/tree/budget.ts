@@ -23,7 +23,7 @@ export interface TreeLimits {
   bridge: number;
 }
 
-export const DEFAULT_TREE_LIMITS: TreeLimits = {
+const DEFAULT_TREE_LIMITS: TreeLimits = {
   calls: 1000,
   depth: MAX_DEPTH,
   cpu: 120_000,

@@ -43,12 +43,14 @@ export interface Admission {
   /** Other folders that are known by the name that this skill claims. Called only if needed. */
   namesakes?: () => readonly Namesake[];
   askPerson?: AskPerson | undefined;
+  /** A tenant uploaded it: it needs an approval unless every policy allows it explicitly. */
+  isUpload?: boolean | undefined;
 }
 
 /** Throws `untrusted`, `signature_invalid` or `approval_required` unless the skill may be called. */
 export async function admit(admission: Admission): Promise<void> {
   const { bundle, rules, approvals, askPerson } = admission;
-  const { decision, rule } = answerOf(rules, bundle);
+  const { decision, rule } = answerForCall(admission);
   if (decision === 'deny') throw denied(bundle, rule?.match ?? '');
   const answers: RuleAnswer['decision'][] = [];
   for (const one of rules) answers.push(await admitBy(one, admission));
@@ -59,6 +61,24 @@ export async function admit(admission: Admission): Promise<void> {
   if (state.kind === 'approved') return;
   if (!(await askPerson?.(questionFor(bundle, state)))) throw unapproved(bundle, state);
   approvals.add(bundle, 'terminal');
+}
+
+/** The strictest answer of all rules, and of what holds for uploads. */
+export function answerForCall({
+  bundle,
+  rules,
+  isUpload = false,
+}: Pick<Admission, 'bundle' | 'rules' | 'isUpload'>): RuleAnswer {
+  const answer = answerOf(rules, bundle);
+  if (!isUpload || (rules.length > 0 && rules.every(({ skills }) => isForUploads(skills, bundle))))
+    return answer;
+  return stricter(answer, { decision: 'ask', requireSignature: false });
+}
+
+/** A tenant chooses the name of its upload, so a rule for a name counts only together with a signature. */
+function isForUploads(skills: readonly SkillRule[], bundle: Bundle): boolean {
+  const { rule } = ruleFor(skills, { manifest: bundle.manifest });
+  return rule !== undefined && (rule.match === '*' || rule.requireSignature);
 }
 
 /** The strictest answer of all rules. */

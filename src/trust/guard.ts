@@ -7,9 +7,9 @@
 import { starMatches } from '../manifest/star-pattern.ts';
 import { valuesAt } from './argument-path.ts';
 import { numbersIn, plainText } from './spelling.ts';
-import { nameMatches, STRICTNESS, type Decision } from './skill-rules.ts';
-
-export type GuardedCapability = 'network' | 'filesystem' | 'env' | 'process';
+import type { GuardedCapability } from '../vocabulary/capabilities.ts';
+import { STRICTNESS, type Decision } from '../vocabulary/decisions.ts';
+import { nameMatches } from './skill-rules.ts';
 
 /** A proposed call, as plain data. */
 export interface Proposal {

@@ -9,6 +9,7 @@ import { realpathSync } from 'node:fs';
 import { isAccepted } from '../load/accepted-skills.ts';
 import { fetchedDir } from '../load/fetched.ts';
 import { isAbsolute, relative, resolve } from 'node:path';
+import { tenantsDir } from '../load/tenant-home.ts';
 import { isInAgentFolder } from '../vocabulary/agent-folders.ts';
 import type { Origin } from '../vocabulary/origins.ts';
 import type { BundleLocation } from '../load/load-bundle.ts';
@@ -21,7 +22,9 @@ export function originOf(dir: string, places: SkillPlaces): Origin {
   if (isBelow(dir, installedDir(places.home))) return 'installed';
   // A clone may pin what was fetched for another project; only what a person of this machine accepted is theirs.
   if (isBelow(dir, fetchedDir(places.home))) return isAccepted(places.home, dir) ? 'installed' : 'external';
-  // Tools copy the skills of strangers into these folders, also in a project.
+  // Also if the project holds Skillcell's own folder.
+  if (isBelow(dir, tenantsDir(places.home))) return 'external';
+  // Tools copy third-party skills into these folders, even within a project.
   if (isInAgentFolder(dir)) return 'external';
   if (isBelow(dir, places.cwd)) return 'project';
   return 'external';

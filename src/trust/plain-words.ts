@@ -8,15 +8,12 @@ import { imageOf, PACKAGE_ENGINES } from '../load/pins.ts';
 import type { EnvRule, FilesystemRule, Manifest, NetworkRule } from '../manifest/manifest.ts';
 import { quote } from '../manifest/quote.ts';
 import { formatDuration, formatSize } from '../manifest/units.ts';
-
-export type Risk = 'high' | 'medium' | 'low';
+import { RISKS, type Risk } from '../vocabulary/risks.ts';
 
 export interface Sentence {
   risk: Risk;
   text: string;
 }
-
-const ORDER: readonly Risk[] = ['high', 'medium', 'low'];
 
 /** One sentence per capability, riskiest first; also one for a skill that asks for nothing. */
 export function describeCapabilities(manifest: Manifest): Sentence[] {
@@ -38,7 +35,7 @@ export function describeCapabilities(manifest: Manifest): Sentence[] {
 }
 
 function byRisk(a: Sentence, b: Sentence): number {
-  return ORDER.indexOf(a.risk) - ORDER.indexOf(b.risk);
+  return RISKS.indexOf(a.risk) - RISKS.indexOf(b.risk);
 }
 
 /** The same, plus the image and the packages that the skill would use on this machine. */

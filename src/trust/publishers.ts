@@ -5,6 +5,7 @@
  */
 import { SkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
+import { sha256 } from '../load/digest.ts';
 import { isGoodEd25519, parseSignatures, type Signature } from './signature.ts';
 import type { SigstorePublisher } from './sigstore.ts';
 
@@ -15,6 +16,13 @@ export interface KeyPublisher {
 }
 
 export type Publisher = KeyPublisher | SigstorePublisher;
+
+/** What tells publishers apart whatever they are called: two policy files may give one name to two keys. */
+export function publisherMark(publisher: Publisher): string {
+  if ('key' in publisher) return publisher.key;
+  const { identity, issuer, trustedRoot, rootDigest = '' } = publisher;
+  return `sigstore:${sha256(JSON.stringify([identity, issuer, trustedRoot, rootDigest]))}`;
+}
 
 /** The parts of a bundle that a signature is about. */
 export type SignedBundle = Pick<Bundle, 'manifest' | 'vouched' | 'lock'>;

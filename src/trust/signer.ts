@@ -27,7 +27,7 @@ export interface SignerSearch {
 
 /** Throws `signature_invalid` if a signature is not for these bytes. */
 export async function findSigner(
-  { vouched, manifest }: Pick<Bundle, 'vouched' | 'manifest'>,
+  { vouched, manifest }: Pick<Bundle, 'vouched'> & { manifest: Pick<Bundle['manifest'], 'name'> },
   { publishers, pinned }: SignerSearch,
 ): Promise<FoundSigner> {
   if (!vouched) return { signer: 'unsigned', unverified: 0 };
@@ -52,6 +52,11 @@ export function isSameSigner(one: Signer, other: Signer): boolean {
 export function describeSigner(signer: Signer): string {
   if (signer === 'unsigned') return 'nobody';
   return 'key' in signer ? signer.key : `${signer.identity} (says ${signer.issuer})`;
+}
+
+/** Does one of these publishers sign as this signer, so that its signatures can be verified here? */
+export function isKnownSigner(signer: Signer, publishers: readonly Publisher[]): boolean {
+  return nameOf(signer, publishers) !== undefined;
 }
 
 function nameOf(signer: Signer, publishers: readonly Publisher[]): string | undefined {
@@ -90,7 +95,7 @@ async function verified(
 function notForTheseBytes(name: string, key: Extract<Signature, { type: 'ed25519' }>['key']): SkillError {
   return new SkillError(
     'signature_invalid',
-    `The skill "${name}" carries a signature by ${key} that is not valid for its files: somebody changed one of them`,
+    `The skill "${name}" carries a signature by ${key} that is not valid for its files: one of them was changed`,
     {
       fix: 'Do not use this copy. Get the skill from its publisher, and tell them about it.',
       detail: { skill: name, key },

@@ -83,7 +83,7 @@ function readRoot({ name, trustedRoot, rootDigest }: SigstorePublisher): Trusted
   } catch (cause) {
     if (cause instanceof SkillError) throw cause;
     throw new SkillError('usage', `Cannot read the trusted root "${trustedRoot}" of publisher "${name}"`, {
-      fix: 'Set publishers.sigstore.trusted_root in the policy to a trusted root file in the JSON of Sigstore.',
+      fix: 'Set publishers.sigstore.trusted_root in the policy to the JSON file of a Sigstore trusted root.',
       cause,
     });
   }

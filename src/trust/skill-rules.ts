@@ -6,10 +6,7 @@
  */
 import type { Bundle } from '../load/bundle.ts';
 import { starMatches } from '../manifest/star-pattern.ts';
-
-export type Decision = 'allow' | 'deny' | 'ask';
-
-export const STRICTNESS: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 };
+import { STRICTNESS, type Decision } from '../vocabulary/decisions.ts';
 
 export interface SkillRule {
   /** `finance/*`, `finance/wallet_screening`, `*`: a star matches any text within one segment; a single `*` matches all. */

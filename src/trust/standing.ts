@@ -5,8 +5,8 @@
  */
 import { SkillError } from '../errors.ts';
 import type { Bundle } from '../load/bundle.ts';
-import { answerOf, type TrustRules } from './admission.ts';
-import type { Approvals, ApprovalState } from './approvals.ts';
+import { answerForCall, type Admission, type TrustRules } from './admission.ts';
+import type { ApprovalState } from './approvals.ts';
 import { profileOf, type Profile } from './profile.ts';
 import { publisherOf } from './publishers.ts';
 import type { RuleAnswer } from './skill-rules.ts';
@@ -24,10 +24,9 @@ export interface Standing {
 
 export async function standingOf(
   bundle: Bundle,
-  rules: readonly TrustRules[],
-  approvals: Approvals,
+  { rules, approvals, isUpload }: Pick<Admission, 'rules' | 'approvals' | 'isUpload'>,
 ): Promise<Standing> {
-  const rule = answerOf(rules, bundle);
+  const rule = answerForCall({ bundle, rules, isUpload });
   const approval = approvals.stateOf(bundle);
   const publisher = await signerOf(bundle, rules);
   const summary = [

@@ -32,7 +32,7 @@ export const MARKETPLACES_FOLDER = '.claude/plugins/marketplaces';
 
 const INSIDE: readonly string[] = [...ALL, MARKETPLACES_FOLDER].map((folder) => `/${folder}/`);
 
-/** Whether a path leads through a folder of an agent, into which tools copy the skills of strangers. */
+/** Whether a path leads through a folder of an agent, into which tools copy third-party skills. */
 export function isInAgentFolder(path: string): boolean {
   return INSIDE.some((folder) => `${path}/`.includes(folder));
 }

@@ -5,7 +5,7 @@
  */
 import { choicesOf, namesOf } from './table.ts';
 
-export const ATTESTATION_KINDS = {
+const ATTESTATION_KINDS = {
   provenance: { says: 'how and from which source it was built' },
   sbom: { says: 'what it consists of' },
   study: { says: 'how it behaved when it was studied' },

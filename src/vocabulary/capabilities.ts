@@ -4,28 +4,37 @@
  * @module
  */
 import { DECLARED_LIMITS, SHARED_LIMITS, type DeclaredLimit, type SharedLimit } from './limits.ts';
-import { namesOf } from './table.ts';
+import { choicesOf, namesOf, type NamesWhere } from './table.ts';
 
 interface CapabilityRow {
   /** Manifest fields that must be enforced for this capability. */
   fields: readonly CapabilityField[];
+  /** A rule of the guard can name it. */
+  guarded: boolean;
 }
 
-export const CAPABILITIES = {
-  filesystem: { fields: ['filesystem', 'filesystem.max_bytes'] },
-  network: { fields: ['network', 'network.websocket', 'network.inside_tls'] },
-  env: { fields: ['env'] },
-  secret: { fields: ['env.secret'] },
-  process: { fields: ['programs'] },
-  syscalls: { fields: ['syscalls'] },
-  skill: { fields: ['skills'] },
-  module: { fields: [] },
+const CAPABILITIES = {
+  filesystem: { fields: ['filesystem', 'filesystem.max_bytes'], guarded: true },
+  network: { fields: ['network', 'network.websocket', 'network.inside_tls'], guarded: true },
+  env: { fields: ['env'], guarded: true },
+  secret: { fields: ['env.secret'], guarded: false },
+  process: { fields: ['programs'], guarded: true },
+  syscalls: { fields: ['syscalls'], guarded: false },
+  skill: { fields: ['skills'], guarded: false },
+  module: { fields: [], guarded: false },
 } as const;
 
 export type CapabilityName = keyof typeof CAPABILITIES;
 export const CAPABILITY_NAMES: readonly CapabilityName[] = namesOf(CAPABILITIES);
 
 const ROWS: Readonly<Record<CapabilityName, CapabilityRow>> = CAPABILITIES;
+
+/** What a rule of the guard can name. */
+export type GuardedCapability = NamesWhere<typeof CAPABILITIES, 'guarded', true>;
+
+export const GUARDED_CAPABILITIES: readonly [GuardedCapability, ...GuardedCapability[]] = choicesOf(
+  CAPABILITY_NAMES.filter((name): name is GuardedCapability => ROWS[name].guarded),
+);
 
 /** A manifest field about a capability. */
 export type CapabilityField = (typeof CAPABILITIES)[CapabilityName]['fields'][number];

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { namesOf } from './table.ts';
 
 export const COMMAND_RISKS = {
   sudo: { does: 'asks for the rights of another user' },
@@ -13,5 +12,3 @@ export const COMMAND_RISKS = {
 } as const;
 
 export type CommandRisk = keyof typeof COMMAND_RISKS;
-
-export const COMMAND_RISK_NAMES: readonly CommandRisk[] = namesOf(COMMAND_RISKS);

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { choicesOf, namesOf } from './table.ts';
 
 export interface RunnerRow {
   /** `limits.processes` if neither the manifest nor an overlay declares it. */
@@ -11,7 +10,7 @@ export interface RunnerRow {
   meaning: string;
 }
 
-export const RUNNERS = {
+const RUNNERS = {
   python: { processes: 0, meaning: 'the Python of the cell' },
   node: { processes: 0, meaning: 'the Node of the cell' },
   // A shell that starts nothing does nothing.
@@ -23,7 +22,7 @@ export type Runner = keyof typeof RUNNERS;
 /** With one row type, for lookups by name. */
 export const RUNNER_ROWS: Readonly<Record<Runner, RunnerRow>> = RUNNERS;
 
-export const COMMAND_ORIGINS = {
+const COMMAND_ORIGINS = {
   bundle: { meaning: 'a file of the bundle' },
   package: { meaning: 'a module of its pinned packages' },
   generated: { meaning: 'code that came with the call, usually written by a model' },
@@ -31,5 +30,3 @@ export const COMMAND_ORIGINS = {
 } as const;
 
 export type CommandOrigin = keyof typeof COMMAND_ORIGINS;
-
-export const RUNNER_NAMES: readonly [Runner, ...Runner[]] = choicesOf(namesOf(RUNNERS));

@@ -45,7 +45,7 @@ export const ENGINES = {
     meaning: 'a program in an image: JSON in, JSON out',
   },
   script: {
-    modes: ['subprocess'],
+    modes: ['subprocess', 'container'],
     kinds: ['script'],
     scratch: true,
     meaning: 'commands of an Agent Skills folder: Python, shell and Node scripts',

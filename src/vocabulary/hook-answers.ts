@@ -6,7 +6,7 @@
 import { choicesOf, namesOf } from './table.ts';
 
 /** No answer is "allow": a rewrite must not skip a question that the user's own rules would ask. */
-export const HOOK_ANSWERS = {
+const HOOK_ANSWERS = {
   ask: 'show the rewritten command and ask the user',
   rules: "leave the decision about the rewritten command to the agent's own rules",
   deny: 'deny the command and tell the model what to run instead',

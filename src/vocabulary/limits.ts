@@ -108,7 +108,7 @@ export interface FixedLimitRow {
 }
 
 /** Limits that a manifest cannot declare. */
-export const FIXED_LIMITS = {
+const FIXED_LIMITS = {
   /** Counts work in Wasm, identically in every run, unlike CPU time. */
   fuel: { amount: 'the work of ', follows: 'cpu', seenByGuest: true },
   handles: { amount: 'open handles', seenByGuest: true },

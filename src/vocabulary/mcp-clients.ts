@@ -14,7 +14,7 @@ interface McpClientRow {
   place: string;
 }
 
-export const MCP_CLIENTS = {
+const MCP_CLIENTS = {
   claude: {
     format: 'json',
     place: '.mcp.json of a project (Claude Code), or claude_desktop_config.json (Claude Desktop)',

@@ -39,7 +39,7 @@ export const PREFERRED_MODES: readonly Mode[] = MODE_NAMES.toSorted(
 );
 
 /** Values of a manifest's `execution_mode`, a key of Skillware: demands on the mode, where `execution` is a preference. */
-export const EXECUTION_DEMANDS = {
+const EXECUTION_DEMANDS = {
   isolated: { meaning: 'at least a jail or a container around the skill, whatever a caller asks for' },
 } as const;
 

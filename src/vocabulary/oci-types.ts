@@ -25,6 +25,9 @@ export const MANIFEST_TYPES = {
   index: 'application/vnd.oci.image.index.v1+json',
 } as const;
 
+/** A list of skills, as other programs for Agent Skills write and read it: an index with this type. */
+export const CATALOG_TYPE = 'application/vnd.agentskills.collection.v1';
+
 /** The config of an artifact without one: `{}`. */
 export const EMPTY_TYPE = 'application/vnd.oci.empty.v1+json';
 
@@ -41,6 +44,9 @@ export const ANNOTATIONS = {
   version: 'org.opencontainers.image.version',
   description: 'org.opencontainers.image.description',
   skillName: 'io.agentskills.skill.name',
+  /** In a catalog: where the skill is, with its version. */
+  skillReference: 'io.agentskills.skill.ref',
+  catalogName: 'io.agentskills.collection.name',
   bundleDigest: 'dev.skillcell.bundle.digest',
   predicateType: 'in-toto.io/predicate-type',
 } as const;

@@ -12,7 +12,7 @@ interface OriginRow {
   meaning: string;
 }
 
-export const ORIGINS = {
+const ORIGINS = {
   bundled: { minimum: 'in_process', meaning: 'shipped with Skillcell' },
   project: { minimum: 'subprocess', meaning: 'in the folder of the project' },
   installed: { minimum: 'subprocess', meaning: "in the user's folder of skills" },

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { namesOf } from './table.ts';
 
 /** `rule` ends the sentence "SKILL.md must …"; `used` is what is used if a folder that breaks the rule still loads. */
 export const SKILL_MD_RULES = {
@@ -60,7 +59,5 @@ export const SKILL_MD_RULES = {
 } as const;
 
 export type SkillMdRule = keyof typeof SKILL_MD_RULES;
-
-export const SKILL_MD_RULE_NAMES: readonly SkillMdRule[] = namesOf(SKILL_MD_RULES);
 
 export const SKILL_MD_LIMITS = { name: 64, description: 1024, compatibility: 500 } as const;

@@ -5,7 +5,7 @@
  */
 import { choicesOf, namesOf } from './table.ts';
 
-export const OUTPUT_STREAMS = {
+const OUTPUT_STREAMS = {
   stdout: { descriptor: 1 },
   stderr: { descriptor: 2 },
 } as const;

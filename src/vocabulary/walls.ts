@@ -5,7 +5,7 @@
  */
 import { choicesOf, namesOf } from './table.ts';
 
-export const WALLS = {
+const WALLS = {
   none: { meaning: 'no wall: the skill runs in the host process' },
   process: { meaning: 'a plain process; the engine itself must isolate the skill' },
   jail: { meaning: 'bubblewrap: namespaces, seccomp, control groups' },

@@ -38,7 +38,7 @@ export function replace(parent: Element, ...children: Child[]): void {
   append(parent, children);
 }
 
-export function append(parent: Element, children: readonly Child[]): void {
+function append(parent: Element, children: readonly Child[]): void {
   for (const child of children) {
     if (typeof child === 'string') parent.append(escapeUnprintable(child));
     else if (child instanceof Node) parent.append(child);

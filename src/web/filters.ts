@@ -37,7 +37,7 @@ export interface FilterOptions {
 }
 
 /** The part of a query that selects receipts; everything else in a URL is ignored. */
-export function selectedIn(query: URLSearchParams): URLSearchParams {
+function selectedIn(query: URLSearchParams): URLSearchParams {
   const found = NAMES.flatMap((name) => {
     const value = query.get(name)?.trim() ?? '';
     return value === '' ? [] : [[name, value] as [string, string]];

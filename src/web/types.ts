@@ -5,8 +5,8 @@
  * @module
  */
 import type { Kind } from '../vocabulary/kinds.ts';
+import type { Risk } from '../vocabulary/risks.ts';
 
-export type Risk = 'high' | 'medium' | 'low';
 export type JsonSchema = Record<string, unknown>;
 
 export interface Identity {
@@ -38,6 +38,8 @@ export interface SkillSummary {
   /** The mode a call would run in; null if this machine supports none. */
   mode: string | null;
   badges: Badge[];
+  /** Uploaded by the tenant that sees it. */
+  uploaded?: boolean;
   problem?: ErrorBody;
 }
 

@@ -6,7 +6,7 @@ describe('createCallIds', () => {
     expect(createCallIds()()).toMatch(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/);
   });
 
-  it('makes ids that only grow, also within one millisecond and if the clock goes back', () => {
+  it('creates ids that only grow, even within one millisecond or when the clock goes back', () => {
     const times = [5, 5, 5, 3, 1, 6, 6, 2];
     const next = createCallIds({ now: () => times.shift() ?? 0 });
     const ids = Array.from({ length: 8 }, () => next());

@@ -113,7 +113,7 @@ describe('openAuditLog', () => {
     log.close();
   });
 
-  it('makes the file readable only for its owner, also if others could read it before', () => {
+  it('makes the file readable only for its owner, even if others could read it before', () => {
     fill(1);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     chmodSync(file, 0o644);

@@ -48,7 +48,7 @@ describe('a tree of calls', () => {
     expect(log?.tree('unknown')).toEqual([]);
   });
 
-  test('is found without its root, which may have been pruned or still run', () => {
+  test('is found without its root, which may have been pruned or may still be running', () => {
     const log = openAuditLog({ file });
     log.append(exampleReceipt({ call_id: 'B', parent: 'A', root: 'A', depth: 1 }));
     expect(idsOf(log.tree('A'))).toEqual(['B']);

@@ -3,7 +3,7 @@ import { Records } from '../../src/broker/records.ts';
 import { makeReceipt } from '../../src/audit/receipt.ts';
 import { EXAMPLE_CONTEXT, exampleSuccess } from '../audit/example-receipt.ts';
 
-it('an attempt to send a secret is recorded after any number of harmless denials, also in the receipt', () => {
+it('an attempt to send a secret is recorded after any number of harmless denials, even in the receipt', () => {
   const records = new Records();
   for (let at = 0; at < 200; at++)
     records.note('denied', { capability: 'network', asked: `GET http://a.test/${at}`, declared: 'no rule' });

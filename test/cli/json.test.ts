@@ -1,5 +1,5 @@
 /**
- * `--json`: every command answers in JSON on stdout, also when it fails.
+ * `--json`: every command answers in JSON on stdout, even when it fails.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

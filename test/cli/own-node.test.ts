@@ -142,7 +142,7 @@ describe('the Node that Skillcell fetches', () => {
     expect(readdirSync(join(folder, 'cache/skillcell/node'))).toEqual([`${version()}-${process.arch}`]);
   });
 
-  test('is refused if the registry delivers other bytes, and nothing of it stays', async () => {
+  test('is refused if the registry delivers other bytes, and nothing of it remains', async () => {
     const ended = await start('a');
     expect(ended).toMatchObject({ code: 2, stdout: '' });
     expect(ended.stderr).toContain('has the wrong digest. Install Node 24 or newer');

@@ -285,7 +285,7 @@ describe('without a cgroup, a skill', () => {
 });
 
 test(
-  'a cell dies with a host that is killed, also if it tries not to',
+  'a cell dies with a host that is killed, even if it tries not to',
   { timeout: 4 * GIVE_UP_MS },
   async () => {
     const source = `

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ACTS } from '../../scripts/denials/acts.ts';
@@ -17,7 +17,9 @@ import { writeAgentSkill } from '../write-agent-skill.ts';
 const DOCUMENT = join(import.meta.dirname, '..', '..', 'docs', 'denials.md');
 const ACT_SH = join(import.meta.dirname, '..', '..', 'scripts', 'denials', 'act.sh');
 let denials: Denials;
-beforeAll(async () => void (denials = await runDenials(seedImages)));
+/** Hundreds of calls in every mode, so it takes minutes even on a quiet machine. */
+const TABLE_MS = 1_800_000;
+beforeAll(async () => void (denials = await runDenials(seedImages)), TABLE_MS);
 
 describe.each(COLUMNS)('$title', ({ title }) => {
   it.each(ACTS)('$name gets the documented answer', (act) => {
@@ -60,14 +62,15 @@ it.each(SHELL_CONTROLS)(
   async (act, args, manifest) => {
     const folder = mkdtempSync('/var/tmp/skillcell-controls-');
     chmodSync(folder, 0o755);
-    writeFileSync(join(folder, 'in.txt'), 'in');
+    // Skillcell's own folder may not be below the workspace.
+    const workspace = join(folder, 'workspace');
+    mkdirSync(workspace);
+    writeFileSync(join(workspace, 'in.txt'), 'in');
     const files = { 'scripts/act.sh': readFileSync(ACT_SH, 'utf8') };
     const dir = writeAgentSkill(folder, { files, manifest });
     try {
       await using runtime = createRuntime({ home: join(folder, 'home'), cwd: folder, pool: { size: 0 } });
-      const outcome = await runtime.exec(dir, ['bash', 'scripts/act.sh', act, ...args], {
-        workspace: folder,
-      });
+      const outcome = await runtime.exec(dir, ['bash', 'scripts/act.sh', act, ...args], { workspace });
       expect(outcome.result.stdout, JSON.stringify(outcome)).toContain('did');
     } finally {
       rmSync(folder, { recursive: true, force: true });

@@ -80,7 +80,7 @@ describe('the workload', () => {
     expect(dockerfile).toContain(`EXPOSE ${port}`);
   });
 
-  test('asks the routes that say whether it lives and whether it takes calls', () => {
+  test('is probed at the routes for liveness and readiness', () => {
     const probes = [...workload.matchAll(/(\w+)Probe:\n +httpGet: \{ path: (\S+), port: http \}/g)];
     expect(probes.map(([, probe, path]) => `${probe} ${path}`)).toEqual([
       'startup /healthz',

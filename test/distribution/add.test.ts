@@ -4,8 +4,13 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { PREDICATES, signStatement } from '../../src/distribution/attest/statement.ts';
+import { installFrozen } from '../../src/distribution/frozen.ts';
 import { fetchedFolder } from '../../src/load/fetched.ts';
 import type { SkillPin } from '../../src/load/skills-lock.ts';
+import { parsePolicy } from '../../src/policy/operator.ts';
+import type { SourceRules } from '../../src/policy/source-rules.ts';
+import { ATTACHMENT_TYPES } from '../../src/vocabulary/oci-types.ts';
 import { writeSkill } from '../write-skill.ts';
 import { ID, newKey, newPerson, refusalOf, sign, SOURCE, type Person } from './machine.ts';
 
@@ -31,6 +36,13 @@ describe('adding', () => {
     const { result } = await person.runtime.execute(ID, { text: 'hello' });
     expect(result).toEqual({ text: 'HELLO' });
     expect(drafts(person)).toEqual([]);
+  });
+
+  test('a skill that takes the place of a bundled one says so first', async () => {
+    const person = newPerson();
+    await person.offer('1.0.0', { manifest: { name: 'text/word_stats_rust' } });
+    const { warnings } = await person.add();
+    expect(warnings[0]).toContain('it takes the place of the bundled skill "text/word_stats_rust"');
   });
 
   test('a skill that nobody accepted leaves nothing', async () => {
@@ -97,6 +109,17 @@ describe('what changed since the pin', () => {
     expect(unsigned.message).toContain('now nobody signs it');
   });
 
+  test('a pin without a signer does not hide the one whom this machine knows', async () => {
+    const person = newPerson();
+    await person.offer('1.0.0', { key: newKey().privateKey });
+    await person.add();
+    person.writePins({ [ID]: { ...must(person.pin()), signer: 'unsigned' } });
+    await person.offer('1.1.0', { key: newKey().privateKey });
+    const error = await refusalOf(person.propose('1.1.0'));
+    expect(error).toMatchObject({ code: 'signature_invalid' });
+    expect(error.message).toContain('Another signer signs');
+  });
+
   test('a signature for other bytes is refused', async () => {
     const person = newPerson();
     const { privateKey } = newKey();
@@ -138,6 +161,23 @@ describe('what changed since the pin', () => {
     expect(proposal.change.capabilities.join('\n')).toMatch(/^\+ network .*api\.example/m);
   });
 
+  test('a pin that says more than its files hides nothing of an update, nor an older version', async () => {
+    const person = newPerson();
+    await person.offer('1.0.0');
+    await person.add();
+    const capabilities = [{ host: 'api.example', methods: ['GET'] }];
+    await person.offer('1.1.0', { manifest: { capabilities: { network: capabilities } } });
+    const wanted = await person.propose('1.1.0').then((proposal) => {
+      using shown = proposal;
+      return shown.arrival.pin.capabilities;
+    });
+    for (const lie of [{ capabilities: wanted }, { version: '0.1.0', tag: '0.1.0' }]) {
+      person.writePins({ [ID]: { ...must(person.pin()), ...lie } });
+      const error = await refusalOf(person.propose('1.1.0'));
+      expect(error.message).toContain('than the files that were accepted here');
+    }
+  });
+
   test('an unsigned skill may become signed, and then its signer is known', async () => {
     const person = newPerson();
     await person.offer('1.0.0');
@@ -146,6 +186,45 @@ describe('what changed since the pin', () => {
     await person.offer('1.1.0', { key: privateKey });
     await person.add('1.1.0');
     expect(person.pin()?.signer).toEqual({ key: publicKey });
+  });
+});
+
+describe('a rule that demands an attestation', () => {
+  const rules = (key: string, demanded: string[]): SourceRules => ({
+    rules: [{ match: '*', requireSignature: false, requireAttestation: demanded as ['study'] }],
+    publishers: [{ name: 'acme', key }],
+  });
+
+  /** The operator demands a study by acme, and another policy file calls somebody else by that name. */
+  async function twoAcmes(): Promise<{
+    person: Person;
+    attest: (key: string) => void;
+    keys: ReturnType<typeof newKey>[];
+  }> {
+    const keys = [newKey(), newKey()];
+    const [ours, other] = keys.map(({ publicKey }) => publicKey);
+    const publishers = [ours, other].map((key) => ({ name: 'acme', key: key ?? '' }));
+    const sources = [rules(ours ?? '', ['study']), rules(other ?? '', [])];
+    const person = newPerson({
+      policy: { ...parsePolicy('', { file: 'policy.yaml' }), publishers, sources },
+    });
+    await person.offer('1.0.0');
+    const lock = readFileSync(join(person.folder, 'source', '1.0.0', 'skill.lock'));
+    const attest = (key: string): void => {
+      const bytes = signStatement(lock, { predicateType: PREDICATES.study, predicate: {} }, key);
+      person.source.attachments = [{ artifactType: ATTACHMENT_TYPES.dsse, digest: 'sha256:1', bytes }];
+    };
+    return { person, attest, keys };
+  }
+
+  test('is not met by another key whom another policy file gives the same name', async () => {
+    const { person, attest, keys } = await twoAcmes();
+    attest(keys[1]?.privateKey ?? '');
+    expect((await refusalOf(person.propose())).message).toContain('has no study attestation');
+    attest(keys[0]?.privateKey ?? '');
+    await person.add();
+    const { runtime, place, source } = person;
+    expect(await installFrozen({ runtime, place, open: source.open })).toMatchObject([{ cached: true }]);
   });
 });
 
@@ -191,7 +270,19 @@ describe('the store', () => {
     writeFileSync(file, 'def execute(params):\n    return {}\n');
     const error = await refusalOf(person.runtime.load(ID));
     expect(error.code).toBe('manifest_drift');
-    expect(error.message).toContain('somebody changed it');
+    expect(error.message).toContain('has changed since it was fetched');
+  });
+
+  test('adding a skill again replaces a damaged copy', async () => {
+    const person = newPerson();
+    await person.offer('1.0.0');
+    await person.add();
+    const file = join(fetchedFolder(person.place.home, ID, must(person.pin())), 'skill.py');
+    chmodSync(file, 0o600);
+    writeFileSync(file, 'pass\n');
+    await person.add();
+    const { result } = await person.runtime.execute(ID, { text: 'a' });
+    expect(result).toEqual({ text: 'A' });
   });
 
   test('the same skill of two projects is kept once', async () => {

@@ -4,6 +4,7 @@
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { openSources } from '../../src/distribution/open.ts';
 import { installFrozen, type FrozenSkill } from '../../src/distribution/frozen.ts';
 import { fetchedFolder } from '../../src/load/fetched.ts';
 import { readBundle } from '../../src/load/read-bundle.ts';
@@ -71,12 +72,28 @@ describe('refuses', () => {
       [{ capabilities: ['network https://a.example'] }, 'another capabilities of'],
       [{ version: '9.0.0' }, 'another version of'],
       [{ signer: { key: newKey().publicKey } }, 'signer'],
+      [{ signer: { identity: 'release@a.example', issuer: 'https://login.a.example' } }, 'another signer of'],
     ];
     for (const [lie, sentence] of lies) {
       person.writePins({ [ID]: { ...pin, ...lie } });
       const error = await refusalOf(frozen(person));
       expect(error.message).toContain(sentence);
     }
+  });
+
+  test.each([
+    ['oci://127.0.0.1:1/a/b', '../../../admin?x=1', 'neither a tag nor a digest'],
+    ['oci://127.0.0.1:1/../b', `sha256:${'0'.repeat(64)}`, 'is not a reference'],
+    ['github:Owner/Repository', 'a'.repeat(40), 'does not write the source'],
+    ['github:owner/repository', 'main', 'not a commit'],
+    ['git+http://127.0.0.1:1/a.git', 'main', 'not a commit'],
+  ])('a pin of %s at %s, before anything is requested', async (source, revision, reason) => {
+    const { person, pin } = await withPin();
+    person.writePins({ [ID]: { ...pin, source, revision, digest: `sha256:${'0'.repeat(64)}` } });
+    const { runtime, place } = person;
+    const open = openSources({ cwd: place.cwd });
+    const error = await refusalOf(installFrozen({ runtime, place, open }));
+    expect(error.message).toContain(reason);
   });
 
   test('a pin with another name than the skill', async () => {

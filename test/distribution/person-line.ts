@@ -36,8 +36,10 @@ export class PersonLine {
     mkdirSync(this.project, { recursive: true });
   }
 
-  run(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
-    return this.#start([process.execPath, join(ROOT, 'bin/skillcell.js'), ...args], { env });
+  /** `piped` is its standard input. */
+  run(args: readonly string[], env: Record<string, string> = {}, piped?: string): Promise<Ended> {
+    const typed = piped === undefined ? {} : { typed: piped };
+    return this.#start([process.execPath, join(ROOT, 'bin/skillcell.js'), ...args], { env, ...typed });
   }
 
   /** Types the answers at a terminal. What the terminal shows is in `stdout`. */

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GitSource } from '../../src/distribution/git/source.ts';
+import { OciSource } from '../../src/distribution/oci/source.ts';
 import { FileSource } from '../../src/distribution/sources/file.ts';
 import { GithubSource } from '../../src/distribution/sources/github.ts';
 import { HttpsSource } from '../../src/distribution/sources/https.ts';
@@ -11,9 +12,7 @@ import { clientFor } from './http/support.ts';
 import { thrownBy } from '../thrown.ts';
 
 const open = openSources({
-  oci: () => {
-    throw new SkillError('usage', 'Not here', { fix: 'None.' });
-  },
+  oci: () => new OciSource({ http: clientFor(), credentials: () => Promise.resolve(undefined) }),
   github: () => new GithubSource({ client: clientFor(), env: {} }),
   git: () => new GitSource({ client: clientFor() }),
   npm: () => new NpmSource({ client: clientFor(), findRegistry: () => Promise.resolve('') }),
@@ -25,6 +24,7 @@ describe('a reference', () => {
   test.each([
     ['github:owner/repo', 'github', 'github:owner/repo', undefined],
     ['github:owner/repo/skills/pdf@v1.2.0', 'github', 'github:owner/repo/skills/pdf', 'v1.2.0'],
+    ['github:Owner/Repo.JS/Skills@v1', 'github', 'github:owner/repo.js/Skills', 'v1'],
     ['github:owner/repo@feature/x', 'github', 'github:owner/repo', 'feature/x'],
     ['git+https://git.example/a/b.git#main', 'git', 'git+https://git.example/a/b.git', 'main'],
     [
@@ -74,6 +74,7 @@ describe('a reference', () => {
     'github:owner/repo@a..b',
     'github:owner/repo?x=1',
     'github:own er/repo',
+    'github:owner/repo.git',
     'git+ssh://git.example/a.git',
     'git+file:///srv/a.git',
     'git+ext::sh -c date',
@@ -84,6 +85,10 @@ describe('a reference', () => {
     'git+https://git.example//a//b',
     'git+https://git.example/a.git#--output=/etc/x',
     'git+https://git.example',
+    'git+https://git.example/a.git/',
+    'git+https://git.example/%61.git',
+    'git+https://git.example/a%2fb.git',
+    'git+https://git.example./a.git',
     'npm:UPPER',
     'npm:../x',
     'npm:a/b',
@@ -100,6 +105,11 @@ describe('a reference', () => {
     'https://skills.example/?q=1',
     'https://skills.example/#../a',
     'https://skills.example/#UPPER',
+    'https://skills.example/%61/#a',
+    'https://skills.example./#a',
+    'oci://registry.example:443/a/b:1',
+    'oci://registry.example./a/b:1',
+    'oci://localhost:80/a/b:1',
     'http://skills.example/',
   ])('%j is refused, with an example', (text) => {
     const error = thrownBy(() => parseSource(text, open));
@@ -113,6 +123,7 @@ describe('a reference', () => {
       .tuple(
         fc.constantFrom(
           'github:',
+          'oci://h.example/',
           'git+https://h.example/',
           'npm:',
           'file:',

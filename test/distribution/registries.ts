@@ -21,12 +21,21 @@ export type RegistryName = 'docker-registry' | 'distribution' | 'referrers';
 
 const START_MS = 60_000;
 
+export interface RegistryOptions {
+  /** A file of names and hashed passwords: nobody else may use it. */
+  users?: string | undefined;
+}
+
 /** `folder` is where it keeps its store. */
-export async function startRegistry(name: RegistryName, folder: string): Promise<Registry> {
+export async function startRegistry(
+  name: RegistryName,
+  folder: string,
+  { users }: RegistryOptions = {},
+): Promise<Registry> {
   const port = await freePort();
   const host = `127.0.0.1:${port}`;
   mkdirSync(folder, { recursive: true });
-  const [program, ...args] = commandFor(name, folder, host);
+  const [program, ...args] = commandFor(name, { folder, host, users });
   const child = spawn(program, args, {
     stdio: 'ignore',
     env: { ...process.env, OTEL_TRACES_EXPORTER: 'none' },
@@ -35,14 +44,23 @@ export async function startRegistry(name: RegistryName, folder: string): Promise
   return { name, host, stop: () => stop(child) };
 }
 
-function commandFor(name: RegistryName, folder: string, host: string): [string, ...string[]] {
+function commandFor(
+  name: RegistryName,
+  { folder, host, users }: RegistryOptions & { folder: string; host: string },
+): [string, ...string[]] {
   if (name === 'referrers') return [goProgram('registry-with-referrers'), host];
   const config = join(folder, 'config.yml');
   const storage = { filesystem: { rootdirectory: join(folder, 'store') }, delete: { enabled: true } };
   // JSON is YAML.
   writeFileSync(
     config,
-    JSON.stringify({ version: 0.1, log: { level: 'error' }, storage, http: { addr: host } }),
+    JSON.stringify({
+      version: 0.1,
+      log: { level: 'error' },
+      storage,
+      http: { addr: host },
+      ...(users === undefined ? {} : { auth: { htpasswd: { realm: 'demo', path: users } } }),
+    }),
   );
   return [name === 'distribution' ? goProgram('registry') : 'docker-registry', 'serve', config];
 }
@@ -59,7 +77,7 @@ async function untilReady(child: ChildProcess, host: string): Promise<void> {
   const deadline = Date.now() + START_MS;
   while (Date.now() < deadline && child.exitCode === null) {
     const isReady = await fetch(`http://${host}/v2/`).then(
-      ({ ok }) => ok,
+      ({ ok, status }) => ok || status === 401,
       () => false,
     );
     if (isReady) return;

@@ -116,6 +116,13 @@ describe('half-sent requests', () => {
   });
 });
 
+test('a connection between two requests stays open for longer than proxies keep theirs', async () => {
+  const { port } = await serve();
+  const { headers } = await fetch(`http://127.0.0.1:${port}/`);
+  const [, seconds] = /timeout=(\d+)/.exec(headers.get('keep-alive') ?? '') ?? [];
+  expect(Number(seconds)).toBeGreaterThan(60);
+});
+
 describe('pipelined requests', () => {
   const ahead = (count: number): string =>
     Array.from({ length: count }, (_, n) => `GET /${n} HTTP/1.1\r\nHost: x\r\n\r\n`).join('');

@@ -65,7 +65,7 @@ describe('skillcell tokens', () => {
 });
 
 describe('a running service', () => {
-  test('refuses a revoked token at once, also for a call that waits', async () => {
+  test('refuses a revoked token at once, even for a call that waits', async () => {
     await using stage = await openStage({
       skills: { sleeps: { source: SLEEPS } },
       limits: { limits: { concurrent: 1 } },

@@ -147,7 +147,7 @@ describe('findCommands in an Agent Skills folder', () => {
     ]);
   });
 
-  test('the findings are warnings that name file and line, also where nothing declares them', () => {
+  test('the findings are warnings that name file and line, even where nothing declares them', () => {
     const manifest = manifestWith({ declaresCapabilities: false });
     const inspection = { ...NOTHING_INSPECTED, modules: [{ value: 'socket', at: 'scripts/a.py:1' }] };
     const found = findDrift({ manifest, inspection, commands: look(files), paths: Object.keys(files) });

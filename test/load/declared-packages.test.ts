@@ -107,7 +107,9 @@ dependencies = ["optional"]
     const found = find({
       'package.json': '{"dependencies": {"pptxgenjs": "1"}, "devDependencies": {"x": "1"}}',
     });
-    expect(found.npm).toEqual([{ requirement: 'pptxgenjs', at: 'package.json' }]);
+    expect(found.npm).toEqual([
+      { requirement: 'pptxgenjs', spec: expect.any(String) as string, at: 'package.json' },
+    ]);
     expect(find({ 'package.json': '{' }).skipped).toMatchObject([{ reason: 'it is not valid JSON' }]);
     expect(find({ 'package.json': 'null' })).toEqual({ python: [], npm: [], skipped: [] });
   });

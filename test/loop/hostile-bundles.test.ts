@@ -71,7 +71,8 @@ describe('a service with hostile bundles', () => {
     const before = done('checkValue');
     const outcome = await outcomeOf(stage.execute(`test/${skill}`, { text: BAD_TEXT }));
     expect(outcome.ok).toBe(false);
-    expect(JSON.stringify(outcome)).toContain('takes too long');
+    // On a busy machine, the pattern can be stopped before it has used up its processor time.
+    expect(JSON.stringify(outcome)).toMatch(/takes too long|machine is too busy/);
     expect(done('checkValue')).toBe(before + 1);
     expect(await outcomeOf(stage.execute('test/good', { n: 1 }))).toMatchObject({
       ok: true,

@@ -119,10 +119,12 @@ const send = (skill: string, body: string): Promise<Response> =>
 const frames = (params: Record<string, unknown>): Promise<Outcome> => call('frames', params);
 const DENIED = '{"t":"denied","capability":"env","declared":"","asked":"';
 const overOutput = { ok: false, error: { code: 'resource_exceeded', detail: { limit: 'output' } } };
-const failed = (code: string, words: string): object => ({
+const failed = (code: string, words: string | RegExp): object => ({
   ok: false,
-  error: { code, message: expect.stringContaining(words) as unknown },
+  error: { code, message: expect.stringMatching(words) as unknown },
 });
+/** On a busy machine, a hostile pattern can be stopped before it has used up its processor time. */
+const TOO_SLOW = /takes too long|machine is too busy/;
 
 /** Adds a bundle while the service runs, and returns the service's answer about it. */
 async function shows(name: string, text: SkillText, words: string): Promise<void> {
@@ -172,9 +174,9 @@ const EXAMPLES: Record<InputName, () => Promise<void>> = {
   'schema of a skill': () =>
     shows('schema', wasm({ parameters: { type: 'object', properties: deep } }), 'k999'),
   'pattern of outputs': async () =>
-    expect(await call('outputs', BAD_TEXT)).toMatchObject(failed('skill_error', 'takes too long')),
+    expect(await call('outputs', BAD_TEXT)).toMatchObject(failed('skill_error', TOO_SLOW)),
   'pattern of parameters': async () =>
-    expect(await call('params', BAD_TEXT)).toMatchObject(failed('invalid_params', 'takes too long')),
+    expect(await call('params', BAD_TEXT)).toMatchObject(failed('invalid_params', TOO_SLOW)),
   'steps of a check': async () =>
     expect(await call('steps', { k1: 'x'.repeat(30_000) })).toMatchObject({ ok: true }),
   'manifest.yaml': () =>

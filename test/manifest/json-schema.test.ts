@@ -97,7 +97,7 @@ describe('compiling a hostile schema', () => {
     expect(() => compileSchema(schema, context)).toThrow(invalid);
   });
 
-  it('refuses deep nesting, also if the schema contains itself', () => {
+  it('refuses deep nesting, even if the schema contains itself', () => {
     const deep = Array.from({ length: 40 }).reduce<JsonSchema>((inner) => ({ items: inner }), {});
     const cyclic: JsonSchema = {};
     cyclic['items'] = cyclic;

@@ -16,7 +16,7 @@ import { demandsOn } from '../../src/policy/minimum.ts';
 import { hostCovers, pathCovers, pathCoversPattern } from '../../src/policy/patterns.ts';
 import { heldBack, strictest } from '../../src/policy/strictest.ts';
 import { wideningKeys } from '../../src/policy/widening.ts';
-import { STRICTNESS } from '../../src/trust/skill-rules.ts';
+import { STRICTNESS } from '../../src/vocabulary/decisions.ts';
 import { exampleManifest } from './example-manifest.ts';
 
 const MODES = ['in_process', 'subprocess', 'container', 'wasm'] as const;

@@ -161,7 +161,7 @@ describe('a policy file', () => {
 });
 
 describe('execution_mode: isolated', () => {
-  it('refuses in_process, also with --trust-remote-code', () => {
+  it('refuses in_process, even with --trust-remote-code', () => {
     const input: Case = {
       isolatedByManifest: true,
       declared: ['in_process', 'subprocess'],

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { openTestRuntime } from '../cell/test-runtime.ts';
 import { writeSkill } from '../write-skill.ts';
 import { controlGroups, descendants, openDescriptors, temporaryFiles } from './host-state.ts';
@@ -38,6 +38,8 @@ beforeAll(async () => {
   const { runtime, folder, close } = openTestRuntime();
   await runtime.execute(writeSkill(folder, { source: SOURCE }), { n: 1 });
   await close();
+  // A killed process takes a moment to disappear.
+  await vi.waitFor(() => expect(descendants()).toEqual([]), { timeout: 180_000, interval: 50 });
   before = hostState();
 });
 

@@ -184,7 +184,7 @@ describe('a study', () => {
     expect(report.failures).toContainEqual(expect.stringContaining('bad/differs: modes differ: where'));
   });
 
-  test('reports a case that fails, also if it fails in other modes', () => {
+  test('reports a case that fails, even if it fails in other modes', () => {
     expect(modeOf('bad/wrong', 'subprocess')).toMatchObject({ isListed: true, status: 'fails', fitting: 0 });
     expect(modeOf('bad/wrong', 'wasm')).toMatchObject({ isListed: false, status: 'fails' });
     expect(report.failures.filter((text) => text.startsWith('bad/wrong'))).toEqual([

@@ -14,7 +14,7 @@ _MAX_BYTECODE = 8 << 20
 
 
 def inspect_all(files):
-    found = {"modules": [], "env": [], "hosts": [], "unparsed": []}
+    found = {"modules": [], "loads": [], "env": [], "hosts": [], "unparsed": []}
     bytecode = {}
     room = _MAX_BYTECODE
     for name in files:
@@ -45,6 +45,7 @@ class _Visitor(ast.NodeVisitor):
         self._name = name
         self._found = found
         self._seen = set()
+        self._functions = 0
 
     def _add(self, kind, value, node):
         if (kind, value) not in self._seen:
@@ -59,11 +60,29 @@ class _Visitor(ast.NodeVisitor):
         else:
             self.generic_visit(node)
 
+    def _visit_function(self, node):
+        self._functions += 1
+        self.generic_visit(node)
+        self._functions -= 1
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = _visit_function
+
+    def _add_load(self, value, node):
+        """An import that runs when the file is loaded, as written: with leading dots if it is relative."""
+        if not self._functions:
+            self._add("loads", value, node)
+
     def visit_Import(self, node):
         for alias in node.names:
             self._add("modules", alias.name, node)
+            self._add_load(alias.name, node)
 
     def visit_ImportFrom(self, node):
+        start = "." * node.level + (node.module or "")
+        self._add_load(start, node)
+        for alias in node.names:
+            if alias.name != "*":
+                self._add_load(start + alias.name if start.endswith(".") else start + "." + alias.name, node)
         if node.level or not node.module:
             return
         self._add("modules", node.module, node)

@@ -11,7 +11,7 @@ import type { ResourceType } from './resources.ts';
 export type CoreType = 'i32' | 'i64' | 'f32' | 'f64';
 
 /** More core parameters than this are passed through memory, and so are results of more than one core value. */
-export const MAX_FLAT_PARAMS = 16;
+const MAX_FLAT_PARAMS = 16;
 export const MAX_FLAT_RESULTS = 1;
 
 /** Guests choose their types: without these limits, a few bytes could describe a value larger than memory. */

@@ -20,7 +20,7 @@ function isWords(text: string): boolean {
 }
 
 /** `wasi:http/types@0.2.1` */
-export function isInterfaceName(text: string): boolean {
+function isInterfaceName(text: string): boolean {
   const [path = '', ...versions] = text.split('@');
   if (versions.length > 1 || (versions[0] !== undefined && !VERSION.test(versions[0]))) return false;
   const [namespace = '', rest = '', ...moreColons] = path.split(':');

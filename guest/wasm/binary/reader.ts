@@ -15,7 +15,7 @@ export class BinaryError extends Error {
   }
 }
 
-/** A window into the bytes. Offsets always count from the start of `bytes`, also in nested windows. */
+/** A window into the bytes. Offsets always count from the start of `bytes`, even in nested windows. */
 export class Reader {
   readonly bytes: Uint8Array;
   readonly end: number;

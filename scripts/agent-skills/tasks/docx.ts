@@ -5,7 +5,8 @@
  */
 import type { Task } from './run-task.ts';
 
-const MAKE_DOCUMENT = `
+/** Makes `letter.docx`. */
+export const LETTER = `
 import zipfile
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 R = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -44,7 +45,7 @@ export const DOCX_TASK: Task = {
   skill: 'docx',
   title: 'unpack a document, add a comment, pack it, validate it',
   steps: [
-    { command: ['python', '-'], stdin: MAKE_DOCUMENT },
+    { command: ['python', '-'], stdin: LETTER },
     { command: ['python', 'scripts/office/unpack.py', 'letter.docx', 'unpacked'], prints: 'Unpacked' },
     { command: ['python', 'scripts/comment.py', 'unpacked', '0', 'Which reader?'], prints: 'comment' },
     { command: ['python', '-'], stdin: MARK_COMMENT },

@@ -16,7 +16,7 @@ const OK = 'HTTP/1.1 200 OK\r\n';
 const SWITCH = 'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\n\r\n';
 
 /** The first ones once crashed the host. */
-export const CORPUS: readonly string[] = [
+const CORPUS: readonly string[] = [
   'HTTP/1.1 200 \x01\r\ncontent-length: 0\r\n\r\n',
   'HTTP/1.1 000 Zero\r\ncontent-length: 0\r\n\r\n',
   'HTTP/1.1 099 Low\r\ncontent-length: 0\r\n\r\n',

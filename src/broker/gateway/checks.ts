@@ -15,9 +15,8 @@ import { Denial } from '../denial.ts';
 import type { Records } from '../records.ts';
 import { isOneOf, isPublicAddress, ownAddresses } from './addresses.ts';
 import { authorityOf, hostOf, schemeOf, describeRequest, type HttpRequest, type Server } from './request.ts';
-import { objectionTo, schemesFor, type Scheme } from './rules.ts';
-
-const SCHEMES: readonly Scheme[] = ['http', 'https', 'ws', 'wss'];
+import { SCHEMES, type Scheme } from '../../vocabulary/network-schemes.ts';
+import { objectionTo, schemesFor } from './rules.ts';
 
 export type Lookup = (hostname: string) => Promise<string[]>;
 

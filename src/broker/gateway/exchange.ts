@@ -175,7 +175,7 @@ function open({ request, head, content, fresh }: Outgoing, options: SendOptions)
   return (secure ? nodeHttps() : nodeHttp()).request(settings);
 }
 
-export function isSecure(url: URL): boolean {
+function isSecure(url: URL): boolean {
   return url.protocol === 'https:' || url.protocol === 'wss:';
 }
 

@@ -5,7 +5,8 @@
  */
 import { isIP } from 'node:net';
 import { BrokerRefusal } from '../../cell/contract.ts';
-import { usualPort, type Scheme } from './rules.ts';
+import type { Scheme } from '../../vocabulary/network-schemes.ts';
+import { usualPort } from './rules.ts';
 import { readTimeouts, type HttpTimeouts } from './timeouts.ts';
 
 const METHOD = /^[A-Z]{1,16}$/;

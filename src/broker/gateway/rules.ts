@@ -5,12 +5,13 @@
  */
 import type { NetworkRule } from '../../manifest/manifest.ts';
 import { starMatches } from '../../manifest/star-pattern.ts';
-import { usualPort, type Scheme } from '../../policy/asked-request.ts';
+import { usualPort } from '../../policy/asked-request.ts';
+import type { Scheme } from '../../vocabulary/network-schemes.ts';
 import { hostCovers } from '../../policy/patterns.ts';
 import { overrideIn } from './overrides.ts';
 import { readings } from './path-readings.ts';
 
-export { usualPort, type Scheme };
+export { usualPort };
 
 export interface RuledRequest {
   method: string;

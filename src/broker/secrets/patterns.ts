@@ -74,7 +74,7 @@ function characterSpellings(character: string): string[] {
  * Base64 encodes three bytes as four characters, so a text has three forms depending on its offset. The characters at its
  * ends, which also encode neighbouring bytes, are not part of the pattern.
  */
-export function base64Patterns(text: string): Pattern[] {
+function base64Patterns(text: string): Pattern[] {
   const bytes = Buffer.from(text);
   return [0, 1, 2].map((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');

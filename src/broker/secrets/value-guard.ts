@@ -23,7 +23,7 @@ export interface ValueGuardOptions {
 }
 
 /** Limit per call for bytes to servers that some value is not for, because every position in them is a possible guess. */
-export const MAX_SEARCHED_BYTES: number = 1024 * 1024;
+const MAX_SEARCHED_BYTES: number = 1024 * 1024;
 
 export class ValueGuard {
   readonly #options: ValueGuardOptions;

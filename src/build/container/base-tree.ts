@@ -5,6 +5,7 @@
  */
 import { emptyFolder, FileTree, type TreeNode } from '../../cell/images/file-tree.ts';
 import { addPackage } from './debian-packages.ts';
+import { applyInstallSteps, readInstallSteps } from './install-steps.ts';
 
 /** Created before any package, because Debian has merged these into /usr and its packages rely on it. */
 const MERGED = ['bin', 'sbin', 'lib', 'lib64'];
@@ -48,6 +49,8 @@ export async function baseTree({ folder, packages }: BaseParts): Promise<FileTre
   }
   for (const [name, mode] of Object.entries(FOLDERS)) tree.put(name, emptyFolder(mode));
   for (const file of packages) await addPackage(tree, folder, file);
+  const steps = packages.map((file) => readInstallSteps(folder, file));
+  applyInstallSteps(tree, steps);
   for (const [path, text] of Object.entries(FILES)) tree.put(path, plainFile(Buffer.from(text)));
   // Busybox is the shell for images that build on this one.
   tree.put('bin/sh', { kind: 'link', target: 'busybox', uid: 0, gid: 0 });

@@ -40,8 +40,8 @@ export function requireApt(): void {
   );
 }
 
-/** The given packages and their dependencies, sorted. */
-export function packageClosure(roots: readonly string[]): string[] {
+/** The given packages and their dependencies, sorted: those that matter at run time, or all. */
+export function packageClosure(roots: readonly string[], which: 'runtime' | 'all' = 'runtime'): string[] {
   const text = step(['apt-cache', 'depends', '--recurse', ...DEPENDS_ONLY, ...roots], {
     what: 'Cannot look up Debian packages',
   });
@@ -49,7 +49,8 @@ export function packageClosure(roots: readonly string[]): string[] {
   const known = new Set(roots);
   // The loop also visits names that are added during it.
   for (const name of known) {
-    for (const other of dependencies.get(name) ?? []) if (RUNTIME_PACKAGES.test(other)) known.add(other);
+    for (const other of dependencies.get(name) ?? [])
+      if (which === 'all' || RUNTIME_PACKAGES.test(other)) known.add(other);
   }
   return [...known].sort();
 }

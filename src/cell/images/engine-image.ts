@@ -49,7 +49,8 @@ export function refusesImage({ manifest }: Bundle): string | undefined {
 /** What to do about a bundle that `refusesImage` refuses; undefined if it names an image. */
 export function fixForNoImage(bundle: Bundle): string | undefined {
   if (refusesImage(bundle) === undefined) return undefined;
-  const { sourceDir, entry } = bundle;
+  const { sourceDir, entry, kind } = bundle;
+  if (kind === 'script') return FIX_FOR_SCRIPTS;
   const dir = shellWord(sourceDir);
   const key = setIn('container', `${sourceDir}/manifest.yaml`, '{ dockerfile: Dockerfile }');
   if (!entry.endsWith('.py')) return `${key} Then add the Dockerfile and run \`skillcell build ${dir}\`.`;
@@ -60,6 +61,9 @@ export function fixForNoImage(bundle: Bundle): string | undefined {
   );
   return `${base} Then run \`skillcell build --base python\` and \`skillcell build ${dir}\`.`;
 }
+
+const FIX_FOR_SCRIPTS =
+  'Build an image with the programs that its scripts need: skillcell build --base python --with PACKAGE --name NAME. Then name it in the overlay of the skill: container: { image: "localhost/skillcell-NAME:latest" }.';
 
 function assertRunsHere({ config, reference }: ResolvedImage): void {
   const here = ARCHITECTURES[process.arch] ?? process.arch;

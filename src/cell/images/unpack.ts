@@ -1,6 +1,6 @@
 /**
- * Writes a tree to disk as a root file system: plain files, folders and links, owned by us and read-only, except for
- * folders such as /tmp.
+ * Writes a tree to disk as a root file system: plain files, folders and links, owned by us. Cells mount it read-only, and
+ * programs that copy a file with its mode get a copy that they can write.
  *
  * @module
  */
@@ -35,7 +35,7 @@ async function writeFolder(node: FolderNode, path: string, sources: Sources): Pr
       await writeFolder(child, place, sources);
     }
   }
-  await chmod(onDisk(path), isWorldWritable(node) ? WORLD_WRITABLE : 0o555);
+  await chmod(onDisk(path), isWorldWritable(node) ? WORLD_WRITABLE : 0o755);
 }
 
 function isWorldWritable({ mode }: FolderNode): boolean {
@@ -48,7 +48,7 @@ async function writeFile(node: FileNode, path: string, sources: Sources): Promis
     if (Buffer.isBuffer(node.content)) await handle.writeFile(node.content);
     else await copy(node.content, await sources.open(node.content.file), handle);
     // Readable by the cell's user. Owners are not kept, because on the host their ids belong to other users.
-    await handle.chmod((node.mode & 0o111) === 0 ? 0o444 : 0o555);
+    await handle.chmod((node.mode & 0o111) === 0 ? 0o644 : 0o755);
   } finally {
     await handle.close();
   }

@@ -98,9 +98,10 @@ export class Pool {
 
   #source(place: CellParts): CellSource {
     this.#assertOpen();
-    const { wall, artifact, grant } = place;
+    const { wall, artifact, grant, owner } = place;
     const { bundle, engine, uses, settings } = artifact;
-    const key = JSON.stringify([wall.name, bundle.digest, engine, uses, settings, grant]);
+    // A process that served one tenant never serves another, even if both have the same grant.
+    const key = JSON.stringify([owner, wall.name, bundle.digest, engine, uses, settings, grant]);
     const source = this.#sources.get(key) ?? this.#open(place, key);
     this.#sources.delete(key);
     this.#sources.set(key, source);

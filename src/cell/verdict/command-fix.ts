@@ -26,7 +26,7 @@ export interface DeniedCommand {
   isPublicAddress: (address: string) => boolean;
 }
 
-/** What allows one act: options of `exec` and `record`, and what has to be done besides. */
+/** What allows one act: options of `exec` and `record`, and other steps that are needed. */
 interface Allowing {
   once: string;
   recorded: string;

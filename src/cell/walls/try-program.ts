@@ -70,7 +70,7 @@ export class CachedProbe {
 
 /** The machine was too busy to probe the wall. */
 export function busy(summary: string): WallProbe {
-  const fix = 'The machine is busy. Try again when it has less to do.';
+  const fix = 'The machine is busy. Try again when it is less busy.';
   return { ...unavailable(summary, fix), isTemporary: true };
 }
 

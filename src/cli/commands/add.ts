@@ -198,12 +198,10 @@ async function settle(
   live.clear();
   if (signal.aborted) throw cancelled();
   const description = describeProposal(proposal);
-  if (!flags.json) printNote(describeArrival(description));
-  const result = isKnownHere(proposal, place)
-    ? 'unchanged'
-    : (await agrees(proposal, session))
-      ? 'added'
-      : 'declined';
+  const isKnown = isKnownHere(proposal, place);
+  // Nobody is asked about something that was not shown.
+  if (!flags.json || !(flags.yes || isKnown)) printNote(describeArrival(description));
+  const result = isKnown ? 'unchanged' : (await agrees(proposal, session)) ? 'added' : 'declined';
   if (signal.aborted) throw cancelled();
   // Also for what is pinned already: its bytes may not be here, or come from a clone.
   if (result !== 'declined') await acceptProposal(proposal, place, ownName());

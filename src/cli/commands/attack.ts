@@ -3,11 +3,12 @@
  *
  * @module
  */
-import { loadAttacks, type AttackMode } from '../attack-suite.ts';
+import type { AttackTarget } from '../../vocabulary/command-choices.ts';
+import { loadAttacks } from '../attack-suite.ts';
 import { printLine, printNote, printResult } from '../output.ts';
 
 interface Flags {
-  mode?: AttackMode;
+  mode?: AttackTarget;
   only?: string;
   json?: boolean;
 }

@@ -14,13 +14,9 @@ import { formatPythonWasmReport } from '../../../bench/runner/python-wasm/table.
 import { runWasmBench } from '../../../bench/runner/wasm/run-wasm-bench.ts';
 import { formatWasmReport } from '../../../bench/runner/wasm/table.ts';
 import { SkillError } from '../../inside.ts';
+import { BENCHES, type BenchName } from '../../vocabulary/command-choices.ts';
+import { namesOf } from '../../vocabulary/table.ts';
 import { printLine, printResult } from '../output.ts';
-
-/** The benchmarks that run without `--only`. */
-const BENCH_NAMES = ['subprocess', 'wasm', 'python-wasm', 'gateway'] as const;
-/** Runs only when named, because it fetches packages for its image. */
-const ON_REQUEST = 'container';
-export type BenchName = (typeof BENCH_NAMES)[number] | typeof ON_REQUEST;
 
 export interface BenchFlags {
   rounds: string;
@@ -32,7 +28,7 @@ export interface BenchFlags {
 type Settings = Pick<BenchOptions, 'rounds' | 'seconds'>;
 type Bench = (settings: Settings) => Promise<{ report: unknown; text: string }>;
 
-const BENCHES: Readonly<Record<BenchName, Bench>> = {
+const RUNS: Readonly<Record<BenchName, Bench>> = {
   subprocess: async (settings) => {
     const report = await runBench(settings);
     return { report, text: formatReport(report) };
@@ -58,13 +54,17 @@ const BENCHES: Readonly<Record<BenchName, Bench>> = {
 export async function bench({ rounds, seconds, only, json }: BenchFlags): Promise<number> {
   const settings = { rounds: positive(rounds, '--rounds'), seconds: positive(seconds, '--seconds') };
   const reports: Partial<Record<BenchName, unknown>> = {};
-  for (const name of only === undefined ? BENCH_NAMES : [only]) {
-    const { report, text } = await BENCHES[name](settings);
+  for (const name of only === undefined ? usualBenches() : [only]) {
+    const { report, text } = await RUNS[name](settings);
     reports[name] = report;
     if (!json) printLine(`${text}\n`);
   }
   if (json) printResult(reports);
   return 0;
+}
+
+function usualBenches(): BenchName[] {
+  return namesOf(BENCHES).filter((name) => !BENCHES[name].onRequest);
 }
 
 function positive(text: string, flag: string): number {

@@ -22,22 +22,30 @@ interface JsonFlag {
 
 const onProgress = (text: string): void => printNote(text);
 
-export async function build(
-  ref: string | undefined,
-  options: { base?: string; json?: boolean },
-): Promise<number> {
+export interface BuildFlags extends JsonFlag {
+  base?: string;
+  with?: string[];
+  name?: string;
+}
+
+export async function build(ref: string | undefined, options: BuildFlags): Promise<number> {
   if ((ref === undefined) === (options.base === undefined)) {
     throw new SkillError('usage', 'Pass either a skill or --base', {
       fix: 'Run for example `skillcell build ./my_skill` or `skillcell build --base python`.',
     });
   }
+  if (options.base === undefined && (options.with ?? options.name) !== undefined)
+    throw new SkillError('usage', '--with and --name are for --base', {
+      fix: 'Add --base python, or leave them out.',
+    });
   if (options.base !== undefined) await base(options.base, options);
   if (ref !== undefined) await skill(ref, options);
   return 0;
 }
 
-async function base(name: string, { json }: JsonFlag): Promise<void> {
-  const { reference, digest, bytes, packages } = await buildBase(name, { onProgress });
+async function base(language: string, { json, name, with: added }: BuildFlags): Promise<void> {
+  const options = { onProgress, packages: added, name };
+  const { reference, digest, bytes, packages } = await buildBase(language, options);
   const text = `Built ${reference} from ${packages.length} Debian packages: ${formatSize(bytes)}, ${digest}`;
   printAnswer(json, { base: { reference, digest, bytes, packages } }, text);
 }

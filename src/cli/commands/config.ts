@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { CONFIG_KEYS, readConfig, userFile, withConfig, type Config } from '../config.ts';
+import { CONFIG_KEYS, catalogsOf, readConfig, userFile, withConfig, type Config } from '../config.ts';
 import { printLine, printResult, table } from '../output.ts';
 
 /** Each value in force, and the file that it comes from. */
@@ -11,6 +11,8 @@ export function configShow({ json }: { json?: boolean }): number {
   const config = readConfig();
   const { user, project } = config;
   const flags = new Map<string, string | boolean>(Object.entries(withConfig({}, config)));
+  const catalogs = catalogsOf(config).join(', ');
+  if (catalogs !== '') flags.set('catalogs', catalogs);
   const settings = Object.keys(CONFIG_KEYS).flatMap((key) => {
     const value = flags.get(key === 'keep_content' ? 'keepContent' : key);
     return value === undefined ? [] : [{ key, value, from: sourceOf(key, value, config) }];

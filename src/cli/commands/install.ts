@@ -76,9 +76,8 @@ async function printProposal(runtime: Runtime, ref: string): Promise<void> {
     requirement,
     why === 'overlay' ? `named by ${at}` : `${why} in ${at}`,
   ]);
+  for (const { name, spec, at } of npm) rows.push([`${name}@${spec}`, `declared in ${at}`]);
   if (rows.length > 0) printNote(table(rows.map((row) => row.map(printableLine))));
-  for (const { name, at } of npm)
-    printWarning(`${at} needs the npm package ${name}, which scripts of a folder cannot have yet.`);
   for (const { text, at, reason } of skipped)
     printWarning(`${at} is left out: ${text === at ? reason : `${JSON.stringify(text)}: ${reason}`}`);
 }

@@ -6,12 +6,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  assertCatalogPlace,
   HttpClient,
+  listInCatalog,
   mirrorSkill,
   parseReference,
   publishSkill,
   printableLine,
   readEverything,
+  type OciReference,
   type Published,
   type Runtime,
   type Skill,
@@ -28,12 +31,15 @@ export interface PublishFlags {
   /** Files. */
   attach?: string[];
   wasm?: boolean;
+  /** Reference of a catalog. */
+  catalog?: string;
   force?: boolean;
   json?: boolean;
 }
 
 export async function publish(ref: string, to: string, flags: PublishFlags = {}): Promise<number> {
   const reference = parseReference(to);
+  const catalog = catalogFor(reference, flags);
   const key = flags.key === undefined ? undefined : readText(flags.key, 'private key');
   const study =
     flags.study === undefined
@@ -54,9 +60,14 @@ export async function publish(ref: string, to: string, flags: PublishFlags = {})
     { skill, requirements, reference, key, study, attached, wasm: flags.wasm, force: flags.force },
     { http, watch },
   );
+  const listed =
+    catalog &&
+    (await listInCatalog({ skill: parseReference(published.reference), catalog }, { http, watch }));
   live.clear();
-  printAnswer(flags.json, { skill: name, version, ...published }, describe(name, version, published));
+  const answer = { skill: name, version, ...published, ...(catalog ? { listed } : {}) };
+  printAnswer(flags.json, answer, describe(name, version, published));
   if (!flags.json) printFacts(published);
+  if (!flags.json) printListed(flags.catalog, listed);
   return 0;
 }
 
@@ -81,20 +92,37 @@ function printFacts({ bundle, documents, signers, wasm }: Published): void {
   if (wasm !== undefined) printLine(`component  ${wasm}`);
 }
 
+function catalogFor(skill: OciReference, { catalog }: { catalog?: string }): OciReference | undefined {
+  if (catalog === undefined) return undefined;
+  const place = parseReference(catalog);
+  assertCatalogPlace(skill, place);
+  return place;
+}
+
+function printListed(catalog: string | undefined, isNew: boolean | undefined): void {
+  if (catalog === undefined) return;
+  printLine(printableLine(`catalog    ${catalog}${isNew ? '' : ' lists this or a newer version already'}`));
+}
+
 export interface MirrorFlags {
+  catalog?: string;
   force?: boolean;
   json?: boolean;
 }
 
 export async function mirror(from: string, to: string, flags: MirrorFlags = {}): Promise<number> {
   const [source, target] = [parseReference(from), parseReference(to)];
+  const catalog = catalogFor(target, flags);
   using live = new LiveTransfer();
   using http = new HttpClient();
   const watch = { onProgress: live.onProgress, signal: interruption() };
   const mirrored = await mirrorSkill(source, target, { http, watch, force: flags.force });
-  live.clear();
   const { reference, isNew, documents } = mirrored;
+  const listed =
+    catalog && (await listInCatalog({ skill: parseReference(reference), catalog }, { http, watch }));
+  live.clear();
   const text = `${isNew ? 'Copied' : 'Already there:'} ${reference} (${documents} new documents)`;
-  printAnswer(flags.json, mirrored, text);
+  printAnswer(flags.json, { ...mirrored, ...(catalog ? { listed } : {}) }, text);
+  if (!flags.json) printListed(flags.catalog, listed);
   return 0;
 }

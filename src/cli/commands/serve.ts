@@ -4,19 +4,23 @@
  * @module
  */
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { AccessLog } from '../../http/access-log.ts';
 import { makeToken } from '../../http/access-file.ts';
 import { startService, type RunningService } from '../../http/server.ts';
 import {
+  LiveTenants,
+  type LivePolicy,
   type Runtime,
   SkillError,
   createRuntime,
   defaultHome,
+  filesOf,
   isLoopback,
   parseDuration,
   parseSize,
+  secretFiles,
   shadowWarnings,
   toSkillError,
 } from '../../inside.ts';
@@ -25,14 +29,20 @@ import { followPolicy, onHangUp } from '../follow-policy.ts';
 import { STOP_SIGNALS } from '../interruption.ts';
 import { surviveFaults } from '../last-resort.ts';
 import { checkOffer, offerOptions, variableNames, type OfferFlags } from '../open-runtime.ts';
+import { assertNoCluster, joinCluster, noPrograms } from '../open-cluster.ts';
+import type { ClusterFlags } from '../shared-options.ts';
 import { writeSecret } from '../token-file.ts';
 import { accessFileOf, tokensCreate } from './tokens.ts';
 
 const MAX_PORT = 65_535;
+/** Every request checks the file of tenants itself; this is only how soon an idle service reports a change. */
+const LOOK_MS = 1000;
 /** Niceness of `subprocess` cells: under full load, such a cell gets a thirtieth of the CPU time that the service gets. */
 const NICENESS = 15;
 
-export interface ServeFlags extends OfferFlags {
+export interface ServeFlags extends OfferFlags, ClusterFlags {
+  clusterPool?: string[];
+  clusterWait?: string;
   port: string;
   host: string;
   allowHost?: string[];
@@ -47,6 +57,7 @@ export interface ServeFlags extends OfferFlags {
   workspace?: string;
   env?: string[];
   policy?: string;
+  tenants?: string;
   keepContent?: boolean;
   programs?: boolean;
 }
@@ -54,6 +65,8 @@ export interface ServeFlags extends OfferFlags {
 export async function serve(flags: ServeFlags): Promise<number> {
   const accessFile = accessFileOf(flags);
   if (flags.newToken !== undefined) return tokensCreate(flags.newToken, flags);
+  assertNoCluster(flags);
+  assertFits(flags);
   using policy = followPolicy(flags.policy);
   const faults = surviveFaults();
   keepHeapSmall();
@@ -75,10 +88,18 @@ export async function serve(flags: ServeFlags): Promise<number> {
   const consoleToken = isLoopback(flags.host)
     ? makeToken({ name: 'console', tenant: 'local', scopes: ['admin'] })
     : undefined;
+  const cluster = flags.cluster === undefined ? undefined : await joinCluster(flags, runtime);
   const onNote = (text: string): void => printNote(text);
   const accessLog = flags.accessLog === undefined ? undefined : new AccessLog(flags.accessLog, onNote);
+  const tenants =
+    flags.tenants === undefined
+      ? undefined
+      : openTenants(flags.tenants, policy.live, [accessFile, ...placesOf(flags)]);
+  const looking = tenants && setInterval(() => tenants.follow(), LOOK_MS).unref();
   const running = await startService({
     runtime,
+    ...(tenants ? { tenants } : {}),
+    ...(cluster ? { elsewhere: cluster } : {}),
     faults,
     policyStatus: () => policy.live.status,
     programs: flags.programs ?? false,
@@ -101,10 +122,40 @@ export async function serve(flags: ServeFlags): Promise<number> {
   await untilStopped(running, () => {
     accessLog?.reopen();
     policy.live.reload();
+    tenants?.reload();
   });
+  clearInterval(looking);
   await accessLog?.close();
+  await cluster?.close();
   if (tokenFile !== undefined) rmSync(tokenFile, { force: true });
   return 0;
+}
+
+/** In a cluster, a workspace belongs to the workers. */
+function assertFits({ cluster, workspace, env, programs }: ServeFlags): void {
+  if (cluster !== undefined && programs) throw noPrograms();
+  const useless = workspace === undefined ? env && '--env' : '--workspace';
+  if (cluster === undefined || useless === undefined) return;
+  throw new SkillError('usage', `${useless} has no effect with --cluster, because calls run on workers`, {
+    fix: `Pass ${useless} to the workers.`,
+  });
+}
+
+/** Throws if the file cannot be used: a service never starts with broken tenants. */
+function openTenants(file: string, policy: LivePolicy, places: readonly string[]): LiveTenants {
+  const own = [...secretFiles(policy.current()), ...filesOf(policy.current()), ...places];
+  return new LiveTenants({
+    file: resolve(file),
+    policy: () => policy.current(),
+    own,
+    onNote: (text) => printNote(text),
+  });
+}
+
+/** Files and folders of the operator that the flags name. */
+function placesOf({ workspace, accessLog }: ServeFlags): string[] {
+  const named = [workspace, accessLog === '-' ? undefined : accessLog];
+  return named.flatMap((place) => (place === undefined ? [] : [resolve(place)]));
 }
 
 /** Opening the log closes receipts that a killed service left open. A full disk is only a warning: it may have room later. */

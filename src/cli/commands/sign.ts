@@ -73,7 +73,8 @@ export async function verify(ref: string, flags: { policy?: string; json?: boole
   await using runtime = openRuntime(flags);
   if (sourceKindOf(ref) !== undefined) {
     const { verifySource } = await import('./verify-source.ts');
-    return verifySource(ref, runtime, flags.json);
+    // The runtime must not close before.
+    return await verifySource(ref, runtime, flags.json);
   }
   const skill = await runtime.load(ref);
   const { vouched, manifest } = skill.bundle;

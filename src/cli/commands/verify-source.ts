@@ -4,6 +4,7 @@
  * @module
  */
 import {
+  assertDemands,
   type Attested,
   openSources,
   printableLine,
@@ -19,6 +20,8 @@ import { printLine, printResult } from '../output.ts';
 export async function verifySource(reference: string, runtime: Runtime, json = false): Promise<number> {
   using live = new LiveTransfer();
   const source = openSources({ cwd: process.cwd() })(reference);
+  // As for `add`: a source that the policy refuses is not even asked, and what it demands has to be there.
+  const demands = runtime.sources.demands(source.parse(reference).source);
   const watch = { onProgress: live.onProgress, signal: interruption() };
   const delivery = await source.fetch(reference, watch);
   live.clear();
@@ -31,7 +34,9 @@ export async function verifySource(reference: string, runtime: Runtime, json = f
   });
   const { name, version } = bundle.manifest;
   const { publisher } = signed;
-  if (json && publisher !== undefined) {
+  if (publisher !== undefined) await assertDemands(arrival, demands, attested);
+  if (json && publisher === undefined) throw unsigned(name, pin.signer);
+  if (json) {
     const documents = attested.map(({ kind, type, publisher: by }) => ({ kind, type, publisher: by }));
     const { revision, digest, lock, signer } = pin;
     printResult({
@@ -65,7 +70,7 @@ function describe({ kind, type, publisher, predicate }: Attested): string {
   return `good  ${what} signed by ${printableLine(publisher)}${facts}`;
 }
 
-/** Signed by a publisher, and still the words of a stranger to this program. */
+/** Signed by a publisher, but still untrusted text for this program. */
 function studySummary({ modes }: Record<string, unknown>): string {
   const rows = Array.isArray(modes) ? (modes as unknown[]) : [];
   const texts = rows.slice(0, 10).map((row) => {

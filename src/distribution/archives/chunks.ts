@@ -105,7 +105,7 @@ export class ChunkReader {
     for (let part = await this.#next(); part.length > 0; part = await this.#next()) yield part;
   }
 
-  /** Ends the stream, also if it is not read to its end. */
+  /** Ends the stream, even if it is not read to its end. */
   async close(): Promise<void> {
     await this.#iterator.return?.();
   }

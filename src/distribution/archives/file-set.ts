@@ -123,7 +123,7 @@ export class FileSet {
     return path;
   }
 
-  /** Applies to every entry, also to those that are left out. */
+  /** Applies to every entry, even to those that are left out. */
   #refuseUnsafe(segments: readonly Buffer[], shown: string): void {
     if (shown.startsWith('/')) throw this.refusal('it is an absolute path', shown);
     const texts = segments.map((segment) => segment.toString('latin1'));

@@ -1,5 +1,5 @@
 /**
- * Reads an archive that a stranger made into memory: the regular files by path, or a refusal. Nothing is written to disk.
+ * Reads an untrusted archive into memory: the regular files by path, or a refusal. Nothing is written to disk.
  *
  * @module
  */
@@ -71,7 +71,7 @@ export async function readArchive(input: ArchiveInput, options: ReadArchiveOptio
 }
 
 /** The format by the first bytes: at least 512, or all there are. */
-export function formatOf(head: Buffer): ArchiveFormat | undefined {
+function formatOf(head: Buffer): ArchiveFormat | undefined {
   if (head.length < 4) return undefined;
   const start = head.readUInt32BE(0);
   if (start >>> 16 === 0x1f8b) return 'tar+gzip';

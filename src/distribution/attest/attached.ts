@@ -31,7 +31,7 @@ export function attachedDocument({ file, text }: AttachedFile, lock: Buffer): Do
     : undefined;
   if (!statement)
     throw new SkillError('usage', `The file ${quote(file)} is not a Sigstore bundle with an attestation`, {
-      fix: 'Pass a bundle of version 0.3 with an in-toto statement, as programs that attest with Sigstore write it.',
+      fix: 'Pass a bundle of version 0.3 with an in-toto statement, as the tools of Sigstore write it.',
       detail: { file },
     });
   if (!statement.subjects.includes(sha256(lock)))

@@ -25,7 +25,7 @@ interface Component {
 
 export function makeSbom({ name, version, requirements, lock }: SbomInput): Record<string, unknown> {
   const root = `skill:${name}@${version}`;
-  const components = [...pythonPackages(lock), ...npmPackages(lock), ...images(lock)];
+  const components = [...pinnedPackages(lock), ...npmPackages(lock), ...images(lock)];
   const unpinned = lock.packages ? [] : [...requirements].sort();
   return {
     bomFormat: 'CycloneDX',
@@ -48,15 +48,15 @@ export function makeSbom({ name, version, requirements, lock }: SbomInput): Reco
   };
 }
 
-/** One component for each wheel; several targets may use the same one. */
-function pythonPackages({ packages }: Lock): Component[] {
+/** One component for each archive that a target pins; several targets may use the same one. */
+function pinnedPackages({ packages }: Lock): Component[] {
   const wheels = new Map<string, Component>();
   for (const [target, lines] of Object.entries(packages?.targets ?? {}).sort(([a], [b]) =>
     a < b ? -1 : 1,
   )) {
     for (const line of lines) {
       const [name = '', version = '', digest = ''] = line.split(' ');
-      const purl = `pkg:pypi/${name.toLowerCase().replaceAll('_', '-')}@${encodeURIComponent(version)}`;
+      const purl = `${target === 'npm' ? npmPurl(name) : pypiPurl(name)}@${encodeURIComponent(version)}`;
       const content = digest.slice('sha256:'.length);
       const known = wheels.get(line);
       const properties = [...(known?.properties ?? []), { name: 'skillcell:target', value: target }];
@@ -75,6 +75,14 @@ function pythonPackages({ packages }: Lock): Component[] {
   return [...wheels].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, component]) => component);
 }
 
+function pypiPurl(name: string): string {
+  return `pkg:pypi/${name.toLowerCase().replaceAll('_', '-')}`;
+}
+
+function npmPurl(name: string): string {
+  return `pkg:npm/${name.replace('@', '%40')}`;
+}
+
 const ALGORITHMS: Readonly<Record<string, string>> = {
   sha256: 'SHA-256',
   sha384: 'SHA-384',
@@ -86,7 +94,7 @@ function npmPackages({ npm = [] }: Lock): Component[] {
     const [name = '', version = '', integrity = ''] = line.split(' ');
     const dash = integrity.indexOf('-');
     const content = Buffer.from(integrity.slice(dash + 1), 'base64').toString('hex');
-    const purl = `pkg:npm/${name.replace('@', '%40')}@${encodeURIComponent(version)}`;
+    const purl = `${npmPurl(name)}@${encodeURIComponent(version)}`;
     const alg = ALGORITHMS[integrity.slice(0, dash)] ?? '';
     return { 'bom-ref': purl, type: 'library', name, version, purl, hashes: [{ alg, content }] };
   });

@@ -14,6 +14,7 @@ import type {
 } from '../contract.ts';
 import type { HttpClient } from '../http/client.ts';
 import { parseGit } from '../references.ts';
+import { assertCommit } from '../sources/problems.ts';
 import { JailedGit } from './jailed-git.ts';
 import { readTree } from './tree.ts';
 import { UploadPack } from './upload-pack.ts';
@@ -44,7 +45,7 @@ export class GitSource implements Source {
   }
 
   async fetchPinned(pinned: PinnedSource, watch?: TransferWatch): Promise<Delivery> {
-    // A commit names every byte of itself.
+    assertCommit(pinned);
     const { url, path, version: commit = '' } = parseGit(`${pinned.source}#${pinned.revision}`);
     const what = `The repository ${quote(pinned.source)}`;
     const pack = await new UploadPack(this.#client, url, watch).pack(commit);

@@ -103,7 +103,7 @@ class TreeWalk {
 }
 
 /** Entries are `mode name NUL id`. Undefined if the bytes are something else. */
-export function parseTree(bytes: Buffer, oidBytes: number): TreeEntry[] | undefined {
+function parseTree(bytes: Buffer, oidBytes: number): TreeEntry[] | undefined {
   const entries: TreeEntry[] = [];
   for (let at = 0; at < bytes.length;) {
     const space = bytes.indexOf(0x20, at);

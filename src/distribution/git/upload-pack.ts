@@ -20,7 +20,7 @@ const AGENT = 'agent=skillcell\n';
 
 export interface GitRef {
   name: string;
-  /** The commit, also for a tag with a message of its own. */
+  /** The commit, even for a tag with a message of its own. */
   commit: string;
 }
 

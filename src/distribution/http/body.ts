@@ -31,13 +31,33 @@ export async function readInto(
     for await (const chunk of message as AsyncIterable<Buffer>) {
       length += chunk.length;
       if (length > limits.maxBytes) throw tooLarge(limits);
-      chunks.push(chunk);
+      append(chunks, chunk);
       limits.onBytes?.(length);
     }
   } catch (error) {
     message.destroy();
     throw toFault(error);
   }
+}
+
+/** Chunks of this size are kept as they are. */
+const BLOCK_BYTES = 16 * 1024;
+
+/**
+ * Joins small chunks as they come, equal sizes first: a server that sends one byte at a time would otherwise fill the memory,
+ * because each chunk takes a hundred bytes and keeps alive what it was cut from.
+ */
+export function append(chunks: Buffer[], chunk: Buffer): void {
+  let joined = chunk;
+  for (let last = chunks.at(-1); last && canJoin(last, joined); last = chunks.at(-1)) {
+    joined = Buffer.concat([last, joined]);
+    chunks.pop();
+  }
+  chunks.push(joined);
+}
+
+function canJoin(last: Buffer, next: Buffer): boolean {
+  return last.length <= next.length && last.length < BLOCK_BYTES && next.length < BLOCK_BYTES;
 }
 
 /** At most `maxBytes` of the answer to a request that failed; the rest is dropped. */

@@ -25,7 +25,7 @@ export interface HttpLimits {
   readonly retries: number;
 }
 
-export const HTTP_LIMITS: HttpLimits = { totalMs: 600_000, silenceMs: 30_000, redirects: 5, retries: 3 };
+const HTTP_LIMITS: HttpLimits = { totalMs: 600_000, silenceMs: 30_000, redirects: 5, retries: 3 };
 
 export interface HttpClientOptions {
   readonly limits?: Partial<HttpLimits>;
@@ -36,7 +36,7 @@ export interface HttpClientOptions {
 export interface HttpAsk {
   readonly url: string | URL;
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH';
-  /** What is transferred, for messages: `the manifest "1.0.0"`. Quote what a stranger named. */
+  /** What is transferred, for messages: `the manifest "1.0.0"`. Quote untrusted names. */
   readonly what: string;
   /** Of the body of a successful answer. */
   readonly maxBytes: number;

@@ -5,16 +5,11 @@
  * @module
  */
 import { lookup as resolveName, type LookupAddress } from 'node:dns';
-import {
-  Agent as HttpAgent,
-  request as requestHttp,
-  type IncomingMessage,
-  type RequestOptions,
-} from 'node:http';
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import type { Agent, IncomingMessage, RequestOptions } from 'node:http';
 import type { LookupFunction, Socket } from 'node:net';
 import { SkillError } from '../../errors.ts';
 import { quote, shortLine } from '../../manifest/quote.ts';
+import { nodeHttp, nodeHttps } from '../../node-network.ts';
 import { refused } from './problems.ts';
 import { maySendTo, reachOfAddress, type Reach } from './reach.ts';
 import { bareHost, isLoopbackHost, literalReach } from './web-address.ts';
@@ -62,23 +57,23 @@ type FromKey = Reach | 'person';
  */
 export class Connections {
   readonly #proxy: Record<string, string>;
-  readonly #agents = new Map<string, HttpAgent>();
+  readonly #agents = new Map<string, Agent>();
   readonly #reach = new WeakMap<Socket, Reach>();
 
   constructor(env: NodeJS.ProcessEnv) {
     this.#proxy = proxySettings(env);
   }
 
-  agentFor(url: URL, from: FromKey): HttpAgent {
+  agentFor(url: URL, from: FromKey): Agent {
     const key = `${from} ${url.protocol} ${isLoopbackHost(url)}`;
     const agent = this.#agents.get(key) ?? this.#makeAgent(url);
     this.#agents.set(key, agent);
     return agent;
   }
 
-  #makeAgent(url: URL): HttpAgent {
+  #makeAgent(url: URL): Agent {
     const settings = { keepAlive: true, ...(isLoopbackHost(url) ? {} : { proxyEnv: this.#proxy }) };
-    return url.protocol === 'https:' ? new HttpsAgent(settings) : new HttpAgent(settings);
+    return new (moduleFor(url).Agent)(settings);
   }
 
   /** A reused connection keeps the reach that its address had; behind a proxy, servers count as public. */
@@ -91,6 +86,10 @@ export class Connections {
   close(): void {
     for (const agent of this.#agents.values()) agent.destroy();
   }
+}
+
+function moduleFor({ protocol }: URL): ReturnType<typeof nodeHttp | typeof nodeHttps> {
+  return protocol === 'https:' ? nodeHttps() : nodeHttp();
 }
 
 const PROXY_VARIABLES = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'];
@@ -116,7 +115,7 @@ export function exchange(out: Outgoing, connections: Connections): Promise<Incom
   const { url } = out;
   let reach = literalReach(url);
   if (reach !== undefined) assertMayReach(out, reach);
-  const send = url.protocol === 'https:' ? requestHttps : requestHttp;
+  const { request: send } = moduleFor(url);
   const outgoing = send({
     ...targetOf(out),
     agent: connections.agentFor(url, out.from ?? 'person'),

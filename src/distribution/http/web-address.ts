@@ -32,7 +32,7 @@ export function isLoopbackHost(url: URL): boolean {
   return url.hostname === 'localhost' || literalReach(url) === 'loopback';
 }
 
-export function isLiteral(url: URL): boolean {
+function isLiteral(url: URL): boolean {
   return isIP(bareHost(url)) !== 0;
 }
 

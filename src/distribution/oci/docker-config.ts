@@ -49,10 +49,16 @@ export function dockerCredentials(env: NodeJS.ProcessEnv = process.env): FindCre
   return async (host) => {
     const found = readConfig(file);
     if (!found) return undefined;
-    const helper = found.credHelpers?.[host] ?? (hasEntry(found, host) ? found.credsStore : undefined);
+    const helper =
+      ownValue(found.credHelpers, host) ?? (hasEntry(found, host) ? found.credsStore : undefined);
     if (helper !== undefined && helper !== '') return askHelper(helper, host, env);
     return readEntry(found, host, file);
   };
+}
+
+/** A host may be called like something that every object has, such as "constructor". */
+function ownValue<Value>(record: Record<string, Value> | undefined, key: string): Value | undefined {
+  return record && Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
 function readConfig(file: string): DockerConfig | undefined {
@@ -82,7 +88,7 @@ function hasEntry({ auths, credsStore }: DockerConfig, host: string): boolean {
 }
 
 function readEntry({ auths = {} }: DockerConfig, host: string, file: string): Credentials | undefined {
-  const found = auths[host] ?? Object.entries(auths).find(([key]) => hostOfKey(key) === host)?.[1];
+  const found = ownValue(auths, host) ?? Object.entries(auths).find(([key]) => hostOfKey(key) === host)?.[1];
   if (!found) return undefined;
   if (found.identitytoken) return { identityToken: found.identitytoken };
   if (found.username && found.password) return { username: found.username, password: found.password };

@@ -123,6 +123,30 @@ export async function unpackSkill(manifest: Manifest, what: string, pull: PullLa
   return { files, digest: agreedDigest(files, manifest, what) };
 }
 
+export interface PulledLock {
+  readonly lock: Buffer;
+  readonly signature?: Buffer | undefined;
+}
+
+/** The lock and signatures of a published skill without its files; undefined if it has none. */
+export async function pullLock(
+  manifest: Manifest,
+  what: string,
+  pull: PullLayer,
+): Promise<PulledLock | undefined> {
+  const { locked } = layersOf(manifest, what);
+  if (!locked) return undefined;
+  const files = new Map<string, Buffer>();
+  addLock(files, await pull(locked, `the lock of ${what}`, MAX_LOCK_LAYER), what);
+  const [lock, signature] = [files.get(LOCK_FILE), files.get(SIGNATURE_FILE)];
+  if (!lock) return undefined;
+  const claimed = manifest.annotations?.[ANNOTATIONS.bundleDigest];
+  const { digest } = parseLock(lock.toString('utf8'));
+  if (claimed !== undefined && claimed !== digest)
+    throw artifactDrift(what, `its skill.lock has the digest ${digest}, and its annotation says ${claimed}`);
+  return { lock, signature };
+}
+
 function layersOf(
   { artifactType, config, layers }: Manifest,
   what: string,

@@ -13,7 +13,7 @@ import { DIGEST } from './reference.ts';
 
 export const MAX_MANIFEST_BYTES: number = 4 * 1024 * 1024;
 const MAX_LAYERS = 128;
-const MAX_ENTRIES = 1000;
+export const MAX_ENTRIES = 1000;
 const MAX_ANNOTATIONS = 200;
 
 /** People read some of them, and programs decide by others: no control or invisible characters. */
@@ -42,7 +42,7 @@ export interface Descriptor {
   annotations?: Record<string, string>;
 }
 
-const descriptor: z.ZodType<Descriptor> = z.object({
+export const descriptor: z.ZodType<Descriptor> = z.object({
   mediaType,
   digest: z.string().regex(DIGEST, 'is not a sha256 digest'),
   size: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
@@ -128,7 +128,7 @@ export function parseJsonObject(bytes: Buffer, what: string): object {
   throw artifactRefused(what, 'it is not a JSON object');
 }
 
-function check<Value>(schema: z.ZodType<Value>, value: unknown, what: string): Value {
+export function check<Value>(schema: z.ZodType<Value>, value: unknown, what: string): Value {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;

@@ -6,6 +6,7 @@
  */
 import { SkillError } from '../../errors.ts';
 import { quote } from '../../manifest/quote.ts';
+import { isLoopbackHost } from '../http/web-address.ts';
 
 export interface OciReference {
   /** With its port, as in addresses. */
@@ -47,12 +48,17 @@ function split(text: string): OciReference | undefined {
   return isValid ? { host, name, tag, digest } : undefined;
 }
 
+/** Registries are reached by https, those on this machine by http. */
+export function originOf(host: string): string {
+  return `${isLoopbackHost(new URL(`https://${host}`)) ? 'http' : 'https'}://${host}/`;
+}
+
 function isHost(host: string): boolean {
   const [, name = '', port = '1'] = /^(\[[0-9a-f:]+\]|[a-z0-9.-]+)(?::([1-9]\d{0,4}))?$/.exec(host) ?? [];
   const isPlain = name.startsWith('[') || HOST.test(name);
   if (!isPlain || Number(port) > 65_535 || !URL.canParse(`https://${name}`)) return false;
-  // Other spellings of addresses, such as 127.1, would be compared with the wrong rules.
-  return new URL(`https://${name}`).hostname === name;
+  // Other spellings of addresses, such as 127.1 or the usual port, would be compared with the wrong rules.
+  return new URL(`https://${name}`).hostname === name && new URL(originOf(host)).host === host;
 }
 
 export function formatReference({ host, name, tag, digest }: OciReference): string {

@@ -60,11 +60,11 @@ export function packDocument(document: Document, subject: Descriptor): Artifact 
 }
 
 /** The tag of the list in registries without the API. */
-export function listTag(digest: string): string {
+function listTag(digest: string): string {
   return digest.replace(':', '-');
 }
 
-export async function listReferrers(repository: Repository, subject: string): Promise<Descriptor[]> {
+async function listReferrers(repository: Repository, subject: string): Promise<Descriptor[]> {
   const what = `the list of documents about ${repository.describe(subject)}`;
   const listed: Descriptor[] = [];
   let hasApi = false;
@@ -117,7 +117,11 @@ async function fetchReferrer(
 }
 
 /** The documents of the types that we know. A document of another type is not fetched. */
-export async function fetchAttachments(repository: Repository, subject: string): Promise<Attachment[]> {
+export async function fetchAttachments(
+  repository: Repository,
+  subject: string,
+  maxBytes: number = MAX_TOTAL_BYTES,
+): Promise<Attachment[]> {
   const referrers = await fetchReferrers(repository, subject);
   let total = 0;
   const wanted = referrers.flatMap(({ descriptor, manifest }) => {
@@ -128,11 +132,8 @@ export async function fetchAttachments(repository: Repository, subject: string):
     total += layer.size;
     return [{ artifactType, digest: descriptor.digest, layer }];
   });
-  if (total > MAX_TOTAL_BYTES)
-    throw artifactRefused(
-      repository.describe(subject),
-      `its documents have more than ${MAX_TOTAL_BYTES} bytes`,
-    );
+  if (total > maxBytes)
+    throw artifactRefused(repository.describe(subject), `its documents have more than ${maxBytes} bytes`);
   return Promise.all(
     wanted.map(async ({ artifactType, digest, layer }) => {
       const what = `a document about ${repository.describe(subject)}`;

@@ -11,11 +11,11 @@ import type { TransferWatch } from '../contract.ts';
 import type { HttpClient } from '../http/client.ts';
 import { type HttpAnswer, type HttpAsk } from '../http/client.ts';
 import { badStatus } from '../http/problems.ts';
-import { isLoopbackHost, parseWebAddress } from '../http/web-address.ts';
+import { parseWebAddress } from '../http/web-address.ts';
 import { dockerCredentials, type FindCredentials } from './docker-config.ts';
 import { digestOf, MAX_MANIFEST_BYTES, parseJsonObject, type Blob, type Descriptor } from './manifest.ts';
 import { artifactDrift, artifactRefused, registryRefused } from './problems.ts';
-import { DIGEST, TAG, type OciReference } from './reference.ts';
+import { DIGEST, originOf, TAG, type OciReference } from './reference.ts';
 import { signIn } from './sign-in.ts';
 
 const MAX_PAGE_BYTES = 1024 * 1024;
@@ -53,8 +53,7 @@ export class Repository {
     { host, name }: OciReference,
     { http, credentials = dockerCredentials(), watch }: RepositoryOptions,
   ) {
-    const secure = new URL(`https://${host}/`);
-    this.origin = isLoopbackHost(secure) ? new URL(`http://${host}/`) : secure;
+    this.origin = new URL(originOf(host));
     this.name = name;
     this.#http = http;
     this.#credentials = credentials;
@@ -124,6 +123,9 @@ export class Repository {
   /** The manifest behind a tag or digest; undefined if there is none. */
   async findManifest(reference: string): Promise<FetchedManifest | undefined> {
     const what = this.describe(reference);
+    // It becomes a part of an address, and may come from a lockfile that a stranger wrote.
+    if (!DIGEST.test(reference) && !TAG.test(reference))
+      throw artifactRefused(what, 'its version is neither a tag nor a digest');
     const answer = await this.#ask({
       what,
       path: `manifests/${reference}`,

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { HttpAnswer, HttpClient } from '../http/client.ts';
 import { badStatus } from '../http/problems.ts';
 import { parseWebAddress } from '../http/web-address.ts';
@@ -88,14 +89,16 @@ async function askTokenServer(realm: URL, ask: TokenAsk): Promise<string> {
   return `Bearer ${text}`;
 }
 
-/** The registry's credentials for its own token server; for any other, those that docker's configuration has for it. */
+/**
+ * The registry's credentials, for its own token server and for one that has the same ones in docker's configuration. Those of
+ * another server are never used: the token that they get would go to this registry, which could use it there.
+ */
 async function credentialsFor(realm: URL, { how, own, what }: TokenAsk): Promise<Credentials | undefined> {
-  if (realm.origin === how.registry.origin || isParent(realm, how.registry)) return own;
-  const theirs = await how.find(realm.host);
-  if (theirs || !own) return theirs;
+  if (!own || realm.origin === how.registry.origin || isParent(realm, how.registry)) return own;
+  if (isDeepStrictEqual(await how.find(realm.host), own)) return own;
   throw new SkillError(
     'untrusted',
-    `Refused ${what}: the registry sends us to the token server ${quote(realm.host)}, which gets no credentials because docker's configuration has none for it`,
+    `Refused ${what}: the registry sends us to the token server ${quote(realm.host)}, which gets no credentials because docker's configuration does not have the same ones for it`,
     {
       fix: `If this server belongs to the registry, copy the entry of ${quote(how.registry.host)} in docker's config.json to another one named ${quote(realm.host)}.`,
       detail: { registry: how.registry.host, server: realm.host },
@@ -119,7 +122,7 @@ function basic({ username, password }: Password): string {
 }
 
 /** `Bearer realm="…",service="…"`. Parameters that occur twice are ambiguous and therefore dropped. */
-export function parseChallenge(text: string): { scheme: string; parameters: Map<string, string> } {
+function parseChallenge(text: string): { scheme: string; parameters: Map<string, string> } {
   const [, scheme = '', rest = ''] = /^([\w-]{1,32})(?: +([^\0]{0,8192}))?$/.exec(text) ?? [];
   const parameters = new Map<string, string>();
   const seen = new Set<string>();
@@ -132,7 +135,7 @@ export function parseChallenge(text: string): { scheme: string; parameters: Map<
   return { scheme: scheme.toLowerCase(), parameters };
 }
 
-export function notSignedIn(host: string): SkillError {
+function notSignedIn(host: string): SkillError {
   return new SkillError('skill_unavailable', `The registry ${quote(host)} wants to know who you are`, {
     fix: `Sign in: docker login ${host} (Skillcell reads docker's configuration).`,
     detail: { host },

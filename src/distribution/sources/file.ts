@@ -6,7 +6,7 @@
 import { lstatSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { SkillError } from '../../errors.ts';
-import { quote } from '../../manifest/quote.ts';
+import { quote, shortLine } from '../../manifest/quote.ts';
 import { sha256 } from '../../load/digest.ts';
 import { LOCK_FILE, readBundle, SIGNATURE_FILE } from '../../load/read-bundle.ts';
 import { capped, collect, fileChunks } from '../archives/chunks.ts';
@@ -99,7 +99,13 @@ async function readPacked(file: string): Promise<Found> {
   const what = `The archive ${quote(basename(file))}`;
   const most = SKILL_ARCHIVE.packedBytes;
   const over = (): Error => archiveRefused(what, `it has more than ${most} bytes`);
-  const bytes = await collect(capped(fileChunks(file), most, over));
+  const bytes = await collect(capped(fileChunks(file), most, over)).catch((cause: unknown) => {
+    throw cause instanceof SkillError ? cause : unreadable(what, cause);
+  });
   const { files } = await readArchive(bytes, { what, top: 'find' });
   return { files, revision: `sha256:${sha256(bytes)}` };
+}
+
+function unreadable(what: string, cause: unknown): SkillError {
+  return archiveRefused(what, `it cannot be read (${shortLine((cause as Error).message)})`, { cause });
 }

@@ -20,7 +20,7 @@ import type { HttpAnswer, HttpAsk, HttpClient } from '../http/client.ts';
 import { badStatus } from '../http/problems.ts';
 import { isCommit, parseGithub, type GithubName } from '../references.ts';
 import { readJsonAnswer } from './json-answer.ts';
-import { badAnswer } from './problems.ts';
+import { assertCommit, badAnswer } from './problems.ts';
 
 const API = 'https://api.github.com';
 const MAX_TAGS_BYTES = 1024 ** 2;
@@ -70,14 +70,7 @@ export class GithubSource implements Source {
 
   async fetchPinned(pinned: PinnedSource, watch?: TransferWatch): Promise<Delivery> {
     const name = parseGithub(pinned.source);
-    if (!isCommit(pinned.revision))
-      throw new SkillError(
-        'manifest_invalid',
-        `skills.lock.json pins ${quote(pinned.source)} to ${quote(pinned.revision)}, which is not a commit`,
-        {
-          fix: 'Restore skills.lock.json from version control.',
-        },
-      );
+    assertCommit(pinned);
     return this.#download(name, pinned, watch);
   }
 

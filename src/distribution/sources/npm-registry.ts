@@ -18,7 +18,7 @@ export interface NpmRegistryOptions {
   /** Used for every package instead of asking npm. */
   registry?: string | undefined;
   env?: NodeJS.ProcessEnv;
-  /** Where npm runs: a folder that is no project. */
+  /** Where npm runs: a folder that is not a project. */
   folder?: string;
 }
 

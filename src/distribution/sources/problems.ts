@@ -6,6 +6,7 @@
 import { SkillError } from '../../errors.ts';
 import { quote } from '../../manifest/quote.ts';
 import type { PinnedSource } from '../contract.ts';
+import { isCommit } from '../references.ts';
 
 /** The source now delivers other bytes than those that were pinned. */
 export function movedSource(pinned: PinnedSource, found: string): SkillError {
@@ -17,6 +18,16 @@ export function movedSource(pinned: PinnedSource, found: string): SkillError {
       fix: 'Do not use it before you know who changed it and why. `skillcell update` shows the difference and asks.',
       detail: { source: pinned.source, version: pinned.version, found, pinned: pinned.revision },
     },
+  );
+}
+
+/** A clone may pin anything; a commit names every byte of itself, a branch nothing. */
+export function assertCommit({ source, revision }: PinnedSource): void {
+  if (isCommit(revision)) return;
+  throw new SkillError(
+    'manifest_invalid',
+    `skills.lock.json pins ${quote(source)} to ${quote(revision)}, which is not a commit`,
+    { fix: 'Restore skills.lock.json from version control.' },
   );
 }
 

@@ -13,7 +13,7 @@ export const MAX_INDEX_BYTES: number = 4 * 1024 ** 2;
 const MAX_SKILLS = 5000;
 const MAX_FILES = 2000;
 
-/** What an index may say besides the specification, for searching. Nothing of it has been verified. */
+/** What an index may contain beyond the specification, for searching. None of it is verified. */
 interface Stated {
   version?: string | undefined;
   capabilities?: string[] | undefined;
@@ -117,18 +117,25 @@ export interface IndexHit {
  */
 export function searchIndex(bytes: Buffer, words: readonly string[], what = 'the index'): IndexHit[] {
   const { skills } = readJsonAnswer(bytes, indexSchema, what);
+  const valid = skills.flatMap((entry) => entrySchema.safeParse(entry).data ?? []);
+  return matchWords(valid, words).map(hitOf);
+}
+
+/** Those whose name or description has all of these words; the more of them in the name, the earlier. */
+export function matchWords<Entry extends { name: string; description: string }>(
+  entries: readonly Entry[],
+  words: readonly string[],
+): Entry[] {
   const wanted = words.flatMap((word) => word.toLowerCase().split(/\s+/)).filter((word) => word !== '');
-  const found = skills.flatMap((entry) => {
-    const { data } = entrySchema.safeParse(entry);
-    if (!data) return [];
-    const [name, description] = [data.name, data.description.toLowerCase()];
+  const found = entries.flatMap((entry) => {
+    const [name, description] = [entry.name.toLowerCase(), entry.description.toLowerCase()];
     const inName = wanted.filter((word) => name.includes(word)).length;
     return wanted.every((word) => name.includes(word) || description.includes(word))
-      ? [{ hit: hitOf(data), inName }]
+      ? [{ entry, inName }]
       : [];
   });
-  found.sort((a, b) => b.inName - a.inName || (a.hit.name < b.hit.name ? -1 : 1));
-  return found.map(({ hit }) => hit);
+  found.sort((a, b) => b.inName - a.inName || (a.entry.name < b.entry.name ? -1 : 1));
+  return found.map(({ entry }) => entry);
 }
 
 function hitOf({ name, description, version, capabilities, signer, attestations }: IndexEntry): IndexHit {

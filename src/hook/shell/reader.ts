@@ -31,7 +31,7 @@ export function readCommand(text: string): Item[] {
 }
 
 /** Reads items up to the end of the text or an unmatched `)`. Substitutions are read by a reader of their own. */
-export class CommandReader extends WordReader {
+class CommandReader extends WordReader {
   #pending: HereDocument[] = [];
   #items: Item[] = [];
   #parentheses = 0;

@@ -46,12 +46,16 @@ const metrics: Route = route({
   tag: 'service',
   summary: 'Metrics in the Prometheus text format',
   description:
-    'Totals over all tenants, and what each tenant used of its quota; nothing about the content of calls.',
+    'Totals over all tenants, and what each tenant used of its quota; nothing about the content of calls. A token of a' +
+    ' tenant of the file of tenants gets only the metrics of its own calls.',
   scopes: ['metrics'],
   answers: { 200: 'text/plain' },
-  handle: ({ service, c }) => {
+  handle: ({ service, identity, c }) => {
     c.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
-    return c.body(service.metrics.format(gaugesOf(service)));
+    const own = service.tenancy.metricsTenant(identity);
+    if (!own) return c.body(service.metrics.format(gaugesOf(service)));
+    const quotas = service.quotas.use.filter(({ tenant }) => tenant === identity.tenant);
+    return c.body(service.tenancy.metricsOf(own).formatOwn(quotas));
   },
 });
 

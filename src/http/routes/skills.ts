@@ -5,15 +5,19 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { streamSSE } from 'hono/streaming';
-import { type Skill, SkillError, pinLines } from '../../inside.ts';
+import { type Approvals, type Skill, SkillError, type Tenant, pinLines } from '../../inside.ts';
 import { answerOutcome, json } from '../answers.ts';
 import { writeEvents } from '../events.ts';
 import { route, type Route } from '../route.ts';
 import { approvalAnswer, failure, revocation, skillList, skillPage, success } from '../answer-schemas.ts';
-import { approvalBody, executeBody } from '../request-schemas.ts';
+import type { Identity } from '../access.ts';
+import { assertMaySee } from '../receipts.ts';
+import { approvalBody, executeBody, tenantQuery, type TenantQuery } from '../request-schemas.ts';
+import type { Service } from '../service.ts';
 import { traceOf } from '../trace.ts';
 import type { SkillSummary } from '../../web/types.ts';
-import { pageOf, summaryOf } from '../views.ts';
+import { UPLOAD_ROUTES } from './uploads.ts';
+import { pageOf, summaryOf, viewerOf, type Viewer } from '../views.ts';
 
 const list: Route = route({
   method: 'get',
@@ -21,12 +25,14 @@ const list: Route = route({
   tag: 'skills',
   summary: 'All skills with their capabilities, origin and trust status',
   scopes: ['call', 'read'],
+  query: tenantQuery,
   answers: { 200: skillList },
-  handle: async ({ service, c }) => {
+  handle: async ({ service, identity, query, c }) => {
+    const viewer = viewerFor(service, identity, query);
     const skills: SkillSummary[] = [];
     // Sequentially, yielding to the event loop in between, so that running calls are not delayed.
-    for (const location of service.shelf.list()) {
-      skills.push(await summaryOf(service, location));
+    for (const location of viewer.shelf.list()) {
+      skills.push(await summaryOf(viewer, location));
       await setImmediate();
     }
     return json(c, { skills });
@@ -45,7 +51,13 @@ const execute: Route = route({
   body: executeBody,
   answers: { 200: success, 409: failure, 422: failure, 499: failure, 504: failure },
   handle: async ({ service, identity, body, param, c }) => {
-    const request = { ...body, name: param('name'), params: body.params ?? {}, trace: traceOf(c) };
+    const request = {
+      ...body,
+      name: param('name'),
+      params: body.params ?? {},
+      trace: traceOf(c),
+      idempotencyKey: c.req.header('idempotency-key'),
+    };
     const { call, outcome } = await service.start(request, identity, c.req.raw.signal);
     if (!c.req.header('accept')?.includes('text/event-stream')) return answerOutcome(c, await outcome);
     outcome.catch(() => undefined);
@@ -59,9 +71,12 @@ const inspect: Route = route({
   tag: 'skills',
   summary: 'One skill: what it declares, what a call would be granted, and what enforces the grant',
   scopes: ['call', 'read'],
+  query: tenantQuery,
   answers: { 200: skillPage },
-  handle: async ({ service, param, c }) =>
-    json(c, await pageOf(service, service.shelf.locate(param('name')))),
+  handle: async ({ service, identity, query, param, c }) => {
+    const viewer = viewerFor(service, identity, query);
+    return json(c, await pageOf(viewer, viewer.shelf.locate(param('name'))));
+  },
 });
 
 const approve: Route = route({
@@ -69,14 +84,19 @@ const approve: Route = route({
   path: '/v1/skills/{name}/approval',
   tag: 'trust',
   summary: 'Approve a skill in exactly its current state',
+  description:
+    'With `tenant`, the approval counts only for that tenant; without, only for calls of no tenant.',
   scopes: ['admin'],
+  query: tenantQuery,
   body: approvalBody,
   answers: { 200: approvalAnswer },
-  handle: async ({ service, identity, body, param, c }) => {
-    const { bundle } = await service.shelf.load(service.shelf.locate(param('name')));
+  handle: async ({ service, identity, query, body, param, c }) => {
+    const tenant = tenantFor(service, identity, query);
+    const shelf = service.tenancy.shelfOf(tenant);
+    const { bundle } = await shelf.load(shelf.locate(param('name')));
     if (bundle.digest !== body.digest || pinLines(bundle).join('\n') !== body.pins.join('\n'))
       throw changedSince(bundle);
-    const { skill, digest, by, at } = service.runtime.approvals.add(bundle, identity.caller);
+    const { skill, digest, by, at } = approvalsOf(service, tenant).add(bundle, identity.caller);
     return json(c, { skill, digest, by, at });
   },
 });
@@ -87,12 +107,30 @@ const revoke: Route = route({
   tag: 'trust',
   summary: 'Revoke all approvals of a skill',
   scopes: ['admin'],
+  query: tenantQuery,
   answers: { 200: revocation },
-  handle: async ({ service, param, c }) => {
-    const { bundle } = await service.shelf.load(service.shelf.locate(param('name')));
-    return json(c, { removed: service.runtime.approvals.remove(bundle.manifest.name) });
+  handle: async ({ service, identity, query, param, c }) => {
+    const tenant = tenantFor(service, identity, query);
+    const shelf = service.tenancy.shelfOf(tenant);
+    const { bundle } = await shelf.load(shelf.locate(param('name')));
+    return json(c, { removed: approvalsOf(service, tenant).remove(bundle.manifest.name) });
   },
 });
+
+/** The tenant of the request, or the one that an admin names. */
+function tenantFor({ tenancy }: Service, identity: Identity, { tenant }: TenantQuery): Tenant | undefined {
+  assertMaySee(identity, tenant);
+  const isOther = tenant !== undefined && tenant !== identity.tenant;
+  return isOther ? tenancy.named(tenant) : tenancy.of(identity);
+}
+
+function viewerFor(service: Service, identity: Identity, query: TenantQuery): Viewer {
+  return viewerOf(service, tenantFor(service, identity, query), identity.scopes.has('admin'));
+}
+
+function approvalsOf({ runtime }: Service, tenant: Tenant | undefined): Approvals {
+  return tenant ? runtime.approvalsOf(tenant.context) : runtime.approvals;
+}
 
 function changedSince(bundle: Skill['bundle']): SkillError {
   return new SkillError(
@@ -105,4 +143,4 @@ function changedSince(bundle: Skill['bundle']): SkillError {
   );
 }
 
-export const SKILL_ROUTES: readonly Route[] = [list, execute, approve, revoke, inspect];
+export const SKILL_ROUTES: readonly Route[] = [list, execute, approve, revoke, inspect, ...UPLOAD_ROUTES];

@@ -6,6 +6,7 @@
  */
 import { constants, existsSync } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
+import { posix } from 'node:path';
 import { sha256 } from '../../load/digest.ts';
 import { quote } from '../../manifest/quote.ts';
 import type { Grant, GrantedPath } from '../grant.ts';
@@ -16,26 +17,39 @@ import { notGranted, unusable } from './refusals.ts';
 const MAX_SOURCE_BYTES = 1024 * 1024;
 const PROGRAM_FOLDERS = ['/usr/bin', '/bin'];
 
+/** The path of a program where the command runs; throws if it is not there. */
+type FindProgram = (name: string) => Promise<string>;
 type CommandGrant = Pick<Grant, 'filesystem' | 'programs'>;
 
 /** Throws `capability_denied` or `invalid_params`. */
-export async function bindCommand(parsed: ParsedCommand, grant: CommandGrant): Promise<Command> {
+export async function bindCommand(
+  parsed: ParsedCommand,
+  grant: CommandGrant,
+  findProgram: FindProgram = onThisMachine,
+): Promise<Command> {
   const { start, ...rest } = parsed;
-  if (start.run === 'system')
-    return { ...rest, start: { run: 'program', path: systemProgram(start.name, grant) } };
+  if (start.run === 'system') {
+    assertGranted(start.name, grant);
+    return { ...rest, start: { run: 'program', path: await findProgram(start.name) } };
+  }
+  if (start.run === 'program' && findProgram !== onThisMachine)
+    return { ...rest, start: { run: 'program', path: await findProgram(posix.basename(start.path)) } };
   if (start.run !== 'workspace_file') return { ...rest, start };
   const bytes = await readFileOf(start.path, grant);
   const source = decode(bytes, start.path);
   return { ...rest, start: { run: 'source', name: start.path, source }, digest: sha256(bytes) };
 }
 
-function systemProgram(name: string, { programs = [] }: CommandGrant): string {
-  if (!programs.includes(name))
-    throw notGranted(
-      `start the program ${quote(name)}`,
-      'the grant does not name it',
-      `Run a script of the skill. If this program is meant, grant it: --program ${name}.`,
-    );
+function assertGranted(name: string, { programs = [] }: CommandGrant): void {
+  if (programs.includes(name)) return;
+  throw notGranted(
+    `start the program ${quote(name)}`,
+    'the grant does not name it',
+    `Run a script of the skill. If this program is meant, grant it: --program ${name}.`,
+  );
+}
+
+async function onThisMachine(name: string): Promise<string> {
   const folder = PROGRAM_FOLDERS.find((one) => existsSync(`${one}/${name}`));
   if (folder !== undefined) return `${folder}/${name}`;
   throw unusable(

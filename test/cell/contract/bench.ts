@@ -14,6 +14,10 @@ export interface RunOptions extends ExecuteOptions {
   anyStart?: boolean;
 }
 
+const MOST_TRIES = 10;
+/** Starting a container can take longer than the default timeout on a busy machine. */
+const GENEROUS = { timeout: '120s' };
+
 export class Bench {
   readonly #folder: string;
   readonly #cell: CellUnderTest;
@@ -25,7 +29,8 @@ export class Bench {
 
   skill(text: SkillText | string): string {
     const { manifest = {}, ...rest } = typeof text === 'string' ? { source: text } : text;
-    return writeSkill(this.#folder, { ...rest, manifest: { ...this.#cell.manifest, ...manifest } });
+    const limits = { ...GENEROUS, ...(manifest['limits'] as object | undefined) };
+    return writeSkill(this.#folder, { ...rest, manifest: { ...this.#cell.manifest, ...manifest, limits } });
   }
 
   /** A timeout in milliseconds that a harmless call keeps. */
@@ -63,9 +68,14 @@ export class Bench {
 
   async run(dir: string, params: unknown = {}, options: RunOptions = {}): Promise<Outcome> {
     const { anyStart = false, ...rest } = options;
-    const outcome = await this.#cell.execute(dir, params, rest);
+    const start = anyStart ? undefined : this.#cell.start;
+    const isExpected = ({ execution }: Outcome): boolean => start === undefined || execution?.start === start;
+    let outcome = await this.#cell.execute(dir, params, rest);
+    // With a short timeout, a busy machine may not have started a cell ahead in time.
+    for (let tries = 1; tries < MOST_TRIES && !isExpected(outcome); tries++)
+      outcome = await this.#cell.execute(dir, params, rest);
     expect(outcome.execution?.fresh).toBe(true);
-    if (!anyStart && this.#cell.start) expect(outcome.execution?.start).toBe(this.#cell.start);
+    if (start) expect(outcome.execution?.start).toBe(start);
     return outcome;
   }
 
@@ -79,7 +89,17 @@ export class Bench {
   async fail(dir: string, options: RunOptions = {}): Promise<Failure> {
     const outcome = await this.run(dir, { go: true }, options);
     if (outcome.ok) expect.fail(`It succeeded: ${JSON.stringify(outcome.result)?.slice(0, 500)}`);
-    expect((await this.succeed(dir, {}, { ...options, anyStart: true })).result).toBe('fine');
+    expect((await this.#next(dir, options)).result).toBe('fine');
     return outcome;
+  }
+
+  /** A harmless call. On a busy machine it can exceed a short timeout too, and is then made again. */
+  async #next(dir: string, options: RunOptions): Promise<Success> {
+    for (let tries = 1; tries < MOST_TRIES; tries++) {
+      const outcome = await this.run(dir, {}, { ...options, anyStart: true });
+      if (outcome.ok) return outcome;
+      if (outcome.error.detail['limit'] !== 'timeout') break;
+    }
+    return this.succeed(dir, {}, { ...options, anyStart: true });
   }
 }

@@ -21,7 +21,7 @@ export interface SharedBase {
   digest: string;
 }
 
-const PATIENCE_MS = 180_000;
+const PATIENCE_MS = 600_000;
 
 export async function sharedBaseImage(): Promise<SharedBase> {
   const home = join(tmpdir(), `skillcell-base-${process.getuid?.() ?? 0}-${sourcesDigest()}`);

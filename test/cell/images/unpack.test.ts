@@ -163,7 +163,7 @@ describe('an image', () => {
 });
 
 describe('unpacking an image', () => {
-  it('writes read-only plain files that the user of the cell can read', async () => {
+  it('writes plain files that the user of the cell can read', async () => {
     const target = tempFolder();
     const odd = Buffer.from([0xff, 0xfe, 0x41]).toString('latin1');
     const tree = await treeOf([
@@ -179,8 +179,8 @@ describe('unpacking an image', () => {
     ]);
     await writeTree(tree, target);
     const mode = (path: string): string => (lstatSync(join(target, path)).mode & 0o7777).toString(8);
-    expect(['bin', 'bin/run', 'secret', '.'].map(mode)).toEqual(['555', '555', '444', '555']);
-    expect(['tmp', 'open'].map(mode)).toEqual(['1777', '555']);
+    expect(['bin', 'bin/run', 'secret', '.'].map(mode)).toEqual(['755', '755', '644', '755']);
+    expect(['tmp', 'open'].map(mode)).toEqual(['1777', '755']);
     expect(readFileSync(join(target, 'again'), 'utf8')).toBe('s');
     expect(readlinkSync(join(target, 'abs'))).toBe('/etc/passwd');
     expect(statSync(join(target, 'bin/run')).uid).toBe(process.getuid?.());

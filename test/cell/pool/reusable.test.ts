@@ -100,7 +100,7 @@ describe('the warm processes of a skill', () => {
     expect(report.start).toBe('pool');
   });
 
-  it('are replaced when they die, also for waiting calls', async () => {
+  it('are replaced when they die, even for waiting calls', async () => {
     using opened = open();
     const crashing = Array.from({ length: MOST }, () => opened.set.call({ params: { crash: true } }));
     const waiting = Array.from({ length: MOST + 1 }, (_, n) => opened.set.call({ params: { n } }));

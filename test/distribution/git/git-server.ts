@@ -35,7 +35,7 @@ export class Repository {
     }).trim();
   }
 
-  /** Writes an object of any content, also of content that git would not make. */
+  /** Writes an object of any content, even of content that git would not make. */
   write(type: 'blob' | 'tree' | 'commit', content: Buffer | string): string {
     const args = ['hash-object', '-t', type, '-w', '--literally', '--stdin'];
     return execFileSync('/usr/bin/git', args, {

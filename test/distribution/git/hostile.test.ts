@@ -1,9 +1,10 @@
 /** Git servers and repositories that lie. Each is refused with its own sentence, and nothing is left on disk. */
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { GitSource } from '../../../src/distribution/git/source.ts';
 import { JailedGit } from '../../../src/distribution/git/jailed-git.ts';
 import { pktLine, readPktLines } from '../../../src/distribution/git/pkt-line.ts';
@@ -71,10 +72,10 @@ test('a file larger than a bundle is refused, and so are too many files', async 
   const { url } = await serveRepository(repository);
   expect((await rejectionOf(sourceFor().fetch(`git+${url}`))).message).toContain('more than 67108864 bytes');
   const many = new Repository();
-  many.commit(Object.fromEntries(Array.from({ length: 2001 }, (_, n) => [`f${n}`, 'x'])));
+  many.commit(Object.fromEntries(Array.from({ length: 2003 }, (_, n) => [`f${n}`, 'x'])));
   const server = await serveRepository(many);
   expect((await rejectionOf(sourceFor().fetch(`git+${server.url}`))).message).toContain(
-    'more than 2000 files',
+    'more than 2002 files',
   );
 });
 
@@ -209,9 +210,15 @@ test('nothing is written to disk, and git ends with its jail', async () => {
   const repository = new Repository();
   const commit = repository.commit(SKILL);
   const { url } = await serveRepository(repository);
-  const before = readdirSync(tmpdir());
+  // Other tests write to the common folder.
+  const own = mkdtempSync(join(tmpdir(), 'skillcell-git-'));
+  vi.stubEnv('TMPDIR', own);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    rmSync(own, { recursive: true });
+  });
   await sourceFor().fetch(`git+${url}#${commit}`);
-  expect(readdirSync(tmpdir())).toEqual(before);
+  expect(readdirSync(own)).toEqual([]);
   const open = JailedGit.open(Buffer.from('PACK'), { what: 'a pack', format: 'sha1' });
   expect((await rejectionOf(open)).message).toContain('git says');
 });
@@ -239,5 +246,8 @@ test('lines of the protocol are whole or refused', () => {
     'delimiter',
     'flush',
   ]);
-  for (const bad of ['zzzz', '0003', '0009a', '000']) expect(readPktLines(Buffer.from(bad))).toBeUndefined();
+  // A body within the limits could otherwise take gigabytes of memory.
+  const many = '0004'.repeat(200_001);
+  for (const bad of ['zzzz', '0003', '0009a', '000', many])
+    expect(readPktLines(Buffer.from(bad))).toBeUndefined();
 });

@@ -196,7 +196,7 @@ const ARCHIVES: readonly Lie[] = [
       ['a name with a line break', [entry('demo/a\nb', { body: 'x' })], 'control'],
       ['a reserved name', [entry('demo/__proto__', { body: 'x' })], 'reserved'],
       ['two top folders', [file, entry('other/a', { body: 'x' })], 'one folder that holds everything'],
-      ['3000 files', Array.from({ length: 3000 }, (_, at) => entry(`demo/${at}`)), 'more than 2000 files'],
+      ['3000 files', Array.from({ length: 3000 }, (_, at) => entry(`demo/${at}`)), 'more than 2002 files'],
       ['a lock in both places', [file, entry('demo/skill.lock', { body: '{}' })], 'twice'],
     ] as const
   ).map(([what, parts, says]): Lie => ({

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { HttpClient } from '../../../src/distribution/http/client.ts';
+import { append } from '../../../src/distribution/http/body.ts';
 import { clientFor, serve } from './support.ts';
 
 const ASK = { what: 'the file', maxBytes: 1000 };
@@ -19,6 +20,18 @@ test('a body arrives whole, with its progress', async () => {
   });
   expect([status, body.toString()]).toEqual([200, 'hello']);
   expect(steps).toEqual([[5, 5, 'the file']]);
+});
+
+test('a body that arrives byte by byte takes no more memory than its bytes', () => {
+  const chunks: Buffer[] = [];
+  const body = Buffer.from(Array.from({ length: 100_000 }, (_, at) => at % 251));
+  for (let at = 0; at < body.length; at++) append(chunks, body.subarray(at, at + 1));
+  append(chunks, Buffer.alloc(20_000, 1));
+  append(chunks, Buffer.from('end'));
+  expect(chunks.length).toBeLessThan(40);
+  expect(
+    Buffer.concat(chunks).equals(Buffer.concat([body, Buffer.alloc(20_000, 1), Buffer.from('end')])),
+  ).toBe(true);
 });
 
 test('a body with another digest is refused', async () => {

@@ -75,7 +75,7 @@ describe('versions', () => {
     await expect(build).rejects.toThrow('Registries do not allow the version "1.0.0+build.1" as a tag');
   });
 
-  test('a tag that is not a version moves, also that of the component', async () => {
+  test('a tag that is not a version moves, even that of the component', async () => {
     await publish('tags/moving:latest', { wasm: true });
     const { privateKey } = makeKeyPair();
     expect(await publish('tags/moving:latest', { wasm: true, key: privateKey })).toMatchObject({

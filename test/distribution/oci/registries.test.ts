@@ -9,10 +9,13 @@ import { readAttestations } from '../../../src/distribution/attestations.ts';
 import { HttpClient } from '../../../src/distribution/http/client.ts';
 import { mirrorSkill } from '../../../src/distribution/mirror.ts';
 import { parseReference } from '../../../src/distribution/oci/reference.ts';
+import { fetchReferrers, packDocument, pushReferrers } from '../../../src/distribution/oci/referrers.ts';
+import { Repository } from '../../../src/distribution/oci/registry.ts';
 import { OciSource } from '../../../src/distribution/oci/source.ts';
 import { publishSkill, type PublishInput, type Published } from '../../../src/distribution/publish.ts';
 import { readBundle } from '../../../src/load/read-bundle.ts';
 import { isGoodEd25519, makeKeyPair, parseSignatures } from '../../../src/trust/signature.ts';
+import { ATTACHMENT_TYPES } from '../../../src/vocabulary/oci-types.ts';
 import { startRegistry, type Registry, type RegistryName } from '../registries.ts';
 
 const SKILL = fileURLToPath(new URL('../../../skills/text/word_stats_rust', import.meta.url));
@@ -114,6 +117,27 @@ describe.each(NAMES)('the registry %s', (name) => {
     const [one, copied] = [await SOURCE.fetch(to), await SOURCE.fetch(`${target}:1.0.0`)];
     expect(copied.pinned.revision).toBe(digest);
     expect(copied.attachments).toHaveLength(one.attachments.length);
+  });
+
+  test('is copied with documents about its documents', async () => {
+    const to = `oci://${hostOf(name)}/skills/countersigned:1.0.0`;
+    const { digest } = await publish(to, { key: privateKey });
+    const repository = new Repository(parseReference(to), OPTIONS);
+    const [sbom] = await fetchReferrers(repository, digest);
+    if (!sbom) throw new Error('There is no SBOM');
+    const { digest: subject, mediaType, bytes } = sbom.fetched;
+    const document = {
+      artifactType: ATTACHMENT_TYPES.dsse,
+      bytes: Buffer.from('{}'),
+      title: 'countersigned',
+    };
+    const packed = packDocument(document, { digest: subject, mediaType, size: bytes.length });
+    await pushReferrers(repository, subject, [packed]);
+    const target = `oci://${hostOf(name)}/mirror/countersigned`;
+    const copied = await mirrorSkill(parseReference(to), parseReference(target), OPTIONS);
+    expect(copied.documents).toBe(3);
+    const there = await fetchReferrers(new Repository(parseReference(target), OPTIONS), subject);
+    expect(there.map(({ descriptor }) => descriptor.digest)).toEqual([packed.manifest.descriptor.digest]);
   });
 
   test('has an artifact that crane validates and copies, and that skopeo copies', async () => {

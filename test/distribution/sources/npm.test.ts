@@ -117,7 +117,7 @@ test('a missing version is refused', async () => {
   expect((await rejectionOf(source.fetch('npm:demo@7.0.0'))).message).toContain('answered 404');
 });
 
-test('npm itself names the registry, also for one scope', async () => {
+test('npm itself names the registry, even for one scope', async () => {
   const home = tempFolder();
   writeFileSync(
     join(home, '.npmrc'),

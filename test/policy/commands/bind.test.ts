@@ -25,7 +25,7 @@ function bind(path: string): Promise<Command> {
 }
 
 describe('a file of the workspace', () => {
-  it('has the digest of its bytes, also with a byte order mark that is not part of the code', async () => {
+  it('has the digest of its bytes, even with a byte order mark that is not part of the code', async () => {
     mkdirSync(folder.at('workspace'));
     const bytes = Buffer.from('\uFEFFprint(1)\n');
     writeFileSync(folder.at('workspace', 'x.py'), bytes);

@@ -119,13 +119,13 @@ const BASES = [
 ];
 
 test.each(FIXED.flatMap((url) => BASES.map((base) => [url, base] as const)))(
-  'the URL %j with base %j is parsed like in Node',
+  'the URL %j with base %j is parsed as in Node',
   (url, base) => {
     expect(own(url, base)).toEqual(nodes(url, base));
   },
 );
 
-test('any HTTP URL is parsed like in Node', () => {
+test('any HTTP URL is parsed as in Node', () => {
   const piece = fc.oneof(
     fc.constantFrom(
       '/',
@@ -170,7 +170,7 @@ test('any HTTP URL is parsed like in Node', () => {
   );
 });
 
-test('any host is read like in Node, also one of percent signs and bytes that are not UTF-8', () => {
+test('any host is read as in Node, even one of percent signs and bytes that are not UTF-8', () => {
   // No first bytes of longer sequences: they could spell letters that only the tables of IDNA refuse.
   const byte = fc
     .oneof(fc.integer({ min: 0, max: 0xbf }), fc.integer({ min: 0xf8, max: 0xff }))
@@ -220,7 +220,7 @@ test('parts of a URL can be changed', () => {
   expect(String(url)).toBe('https://h/?a=x+y&%C3%BC=%26');
 });
 
-test('any query is parsed and serialized like in Node', () => {
+test('any query is parsed and serialized as in Node', () => {
   const text = fc.array(
     fc.oneof(
       fc.constantFrom(

@@ -96,7 +96,7 @@ function hostCalls(guest: () => Guest, around: Surroundings): Functions {
     host_promise_rejection: (promise: number, reason: number, isHandled: number) =>
       around.rejection(promise, reason, isHandled !== 0),
     host_interrupt: () => 0,
-    // Every cell is in UTC: a time zone would reveal where the host is.
+    // Every cell uses UTC: a time zone would reveal where the host is.
     host_get_timezone_offset: () => 0,
   };
 }

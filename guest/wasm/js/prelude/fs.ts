@@ -17,7 +17,7 @@ const CODES: Readonly<Record<string, [code: string, text: string]>> = {
   nametoolong: ['ENAMETOOLONG', 'name too long'],
 };
 
-export class FileError extends Error {
+class FileError extends Error {
   readonly code: string;
   readonly path: string;
 

@@ -15,7 +15,7 @@ import { systemCalls } from './system-calls.ts';
 const OWN_MODULES: ReadonlySet<string> = new Set(['env', 'wasi_snapshot_preview1']);
 
 /** The guest tried to reach JavaScript. */
-export class BridgeTrap extends Error {}
+class BridgeTrap extends Error {}
 
 /** Records that a bridge was used, because the guest's code could catch the exception and continue. */
 export class BridgeAlarm {

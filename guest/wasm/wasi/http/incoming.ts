@@ -15,7 +15,7 @@ import { Fields } from './fields.ts';
 type Taken<T> = { ok: T } | { err: undefined };
 type Answer = { ok: IncomingResponse } | { err: HttpErrorCode };
 
-export class IncomingBody implements HostResource {
+class IncomingBody implements HostResource {
   readonly #call: Call;
   readonly #body: ResponseBody;
   #streamed = false;

@@ -21,7 +21,7 @@ const METHODS: ReadonlySet<string> = new Set(
   'get head post put delete connect options trace patch'.split(' '),
 );
 
-export class OutgoingBody implements HostResource {
+class OutgoingBody implements HostResource {
   readonly #call: Call;
   readonly #chunks: Uint8Array[] = [];
   readonly #expected: number | undefined;

@@ -56,7 +56,7 @@ function toHeaders(call: Call, list: [string, string][]): [string, string][] | s
   return headers;
 }
 
-/** Makes a request and collects its response. Rejects with BrokerError, also if the response is too large. */
+/** Makes a request and collects its response. Rejects with BrokerError, even if the response is too large. */
 export async function fetchWhole(call: Call, request: HttpRequest, body: Uint8Array): Promise<WholeResponse> {
   const answer = await exchange(call, request, body);
   return { status: answer.status, headers: answer.headers, body: await collect(call, answer) };

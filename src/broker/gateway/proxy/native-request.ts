@@ -8,7 +8,7 @@ import type { IncomingMessage } from 'node:http';
 import { BrokerRefusal } from '../../../cell/contract.ts';
 import { OWN_HEADERS, readRequest, readUrl, type HttpRequest } from '../request.ts';
 import { headerPairs } from '../response-head.ts';
-import type { Scheme } from '../rules.ts';
+import { SCHEMES, type Scheme } from '../../../vocabulary/network-schemes.ts';
 
 /** The server of a connection inside a tunnel. */
 export interface Origin {
@@ -19,7 +19,6 @@ export interface Origin {
 /** Prefix of headers from the gateway to the harness; skills and servers must not set them. */
 const OUR_PREFIX = 'skillcell-';
 const ABSOLUTE = /^(https?):\/\/([^/?#]*)([^#]*)$/i;
-const SCHEMES: readonly Scheme[] = ['http', 'https', 'ws', 'wss'];
 
 export interface NativeRequest {
   request: HttpRequest;

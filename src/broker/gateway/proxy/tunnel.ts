@@ -9,7 +9,7 @@ import { nodeTls } from '../../../node-network.ts';
 import { describeTunnel } from '../checks.ts';
 import type { Egress } from '../egress.ts';
 import { authorityOf, type Server } from '../request.ts';
-import type { Scheme } from '../rules.ts';
+import type { Scheme } from '../../../vocabulary/network-schemes.ts';
 import type { CellAuthority } from '../tls/authority.ts';
 import { TLS_HANDSHAKE, type Hello, type HelloReader } from '../tls/server-name.ts';
 import type { Origin } from './native-request.ts';

@@ -86,7 +86,7 @@ export async function prepareSources(options: SourcesOptions): Promise<PreparedS
 function unreadable(error: unknown): never {
   if (!(error instanceof SkillError) || error.code !== 'internal') throw error;
   throw new SkillError('manifest_invalid', error.message, {
-    fix: 'Split the source into smaller and simpler files. If it is small already, report this to the Skillcell maintainers.',
+    fix: 'Split the source into smaller and simpler files. If it is already small, report this to the Skillcell maintainers.',
     detail: error.detail,
     cause: error,
   });

@@ -19,7 +19,8 @@ export const INSTALL_GRANT: Grant = {
   env: {},
   syscalls: 'default',
   limits: {
-    timeout: 180_000,
+    // CPU time bounds the work; a busy machine may take long for it.
+    timeout: 600_000,
     cpu: 120_000,
     memory: 1536 * MIB,
     output: MIB,

@@ -7,11 +7,9 @@ import type { PythonWasmInit } from '../../../../guest/protocol.ts';
 import type { Bundle } from '../../../load/bundle.ts';
 import type { EnforcementTable } from '../../../policy/enforcement.ts';
 import { wasm, wasmEnforcement } from '../node-process/wasm-enforcement.ts';
-import type { Command } from '../../../policy/commands/command.ts';
-import { usualRunner } from '../../../policy/commands/defaults.ts';
+import type { Command, ParsedCommand } from '../../../policy/commands/command.ts';
 import { mayReachHosts, type Grant } from '../../../policy/grant.ts';
 import { NEW_MEMORY_ONLY, type PythonFreshness } from '../../../policy/python-freshness.ts';
-import type { Runner } from '../../../vocabulary/commands.ts';
 import type { Artifact, Engine, LaunchSpec, Mount, Wall } from '../../contract.ts';
 import { BASE_ENV, commandEnv, workingFolder } from '../../native-env.ts';
 import { stageGuestCode } from '../node-process/guest-code.ts';
@@ -27,6 +25,7 @@ import { assertAsInstalled } from '../python/requirements.ts';
 import { nativeCodeDigest, nativeCodeIn } from './native-code.ts';
 import { isPyodideInstalled, PYODIDE } from './pyodide.ts';
 import { openPackages, type Packages } from './packages.ts';
+import { refusesCommand, refusesImports } from './commands.ts';
 import { wasmEnvironment } from './requirements.ts';
 import { findSavedImage, MAX_SAVED_BYTES, saveImage, savedImageKey } from './saved-images.ts';
 
@@ -102,13 +101,14 @@ export class PythonWasmEngine implements Engine {
     };
   }
 
-  refuses(bundle: Bundle, runner?: Runner): string | undefined {
+  refuses(bundle: Bundle, command?: ParsedCommand): string | undefined {
     const { entry, kind, manifest } = bundle;
-    const refusal = kind === 'script' ? refusesCommand(bundle, runner) : undefined;
+    const refusal = kind === 'script' ? refusesCommand(bundle, command) : undefined;
     if (refusal !== undefined) return refusal;
     if (kind !== 'script' && !entry.endsWith('.py')) return `the engine python-wasm cannot run "${entry}"`;
     if ((manifest.limits.processes ?? 0) > 0) return 'the skill declares processes, and Wasm has none';
-    return wasmEnvironment({ home: this.#options.home, bundle }).refusal;
+    const environment = wasmEnvironment({ home: this.#options.home, bundle });
+    return environment.refusal ?? (command && refusesImports(bundle, command, environment));
   }
 
   async prepare(bundle: Bundle, command?: Command): Promise<Artifact> {
@@ -245,14 +245,6 @@ function commandInit(
       network: mayReachHosts(grant),
     },
   };
-}
-
-/** Why a command cannot run in Wasm. */
-function refusesCommand(bundle: Bundle, runner: Runner = usualRunner(bundle)): string | undefined {
-  if (runner !== 'python') return 'only Python commands run in Wasm; shells, Node and programs do not';
-  const { programs = [], skills } = bundle.manifest.capabilities;
-  if (skills) return 'commands cannot call skills';
-  return programs.length > 0 ? 'the skill may start programs, and Wasm has none' : undefined;
 }
 
 export function cellLimits({ limits }: Grant): Pick<PythonWasmInit, 'limits'> {

@@ -10,7 +10,10 @@ import { SkillError } from '../../../errors.ts';
 import type { Bundle } from '../../../load/bundle.ts';
 import type { InstallHow } from '../../../load/install-progress.ts';
 import { publish } from '../../../load/publish.ts';
-import { keepIfIntact, packagesFolder, recordedPackages } from '../python/environment.ts';
+import type { PinnedPackages } from '../../../load/pins.ts';
+import { removeTree } from '../../../load/remove-tree.ts';
+import { makeReadable } from '../../linux/readable.ts';
+import { keepIfIntact, packagesFolder, recordedPackages, recordEnvironment } from '../python/environment.ts';
 import type { Interpreter } from '../python/interpreter.ts';
 import {
   findEnvironment,
@@ -40,10 +43,16 @@ const THIS_ENGINE = [
 /** Pip would compile for its own interpreter, which is another version. */
 const SHARED = { compiles: false, engine: 'python-wasm' } as const;
 
-export const WASM_TARGET: PackageTarget = {
+const TARGET: PackageTarget = {
   name: `python-wasm-${LANGUAGE}-${PYODIDE.platform}`,
   seed: ['python-wasm', ABI, PYODIDE.platform],
 };
+/** A function needs all of its requirements. A command of a folder with scripts needs those of its script. */
+const TARGET_OF_SCRIPTS: PackageTarget = { ...TARGET, seed: [...TARGET.seed, 'those that exist'] };
+
+export function wasmTarget({ kind }: Pick<Bundle, 'kind'>): PackageTarget {
+  return kind === 'script' ? TARGET_OF_SCRIPTS : TARGET;
+}
 
 export interface WasmEnvironmentOptions {
   home: string;
@@ -54,14 +63,20 @@ export interface WasmEnvironmentOptions {
 export interface WasmEnvironment {
   folder?: string;
   refusal?: string;
+  /** Requirements that this engine cannot have. */
+  absent?: string[];
 }
 
 export function wasmEnvironment({ home, bundle }: WasmEnvironmentOptions): WasmEnvironment {
-  const found = findEnvironment({ home, bundle, target: WASM_TARGET });
+  const found = findEnvironment({ home, bundle, target: wasmTarget(bundle) });
   if (found.kind === 'none') return {};
-  if (found.kind === 'found') return { folder: packagesFolder(found.environment) };
   const requirements = requirementsOfBundle(bundle);
-  const reason = readRefusal(folderFor(home, requirements));
+  if (found.kind === 'found')
+    return {
+      folder: packagesFolder(found.environment),
+      absent: bundle.kind === 'script' ? absentFrom(found.packages, requirements) : [],
+    };
+  const reason = readRefusal(folderFor(home, bundle));
   if (reason !== undefined) return { refusal: `${reason}; the modes subprocess and container can run them` };
   if (found.kind === 'unpinned')
     return { refusal: `its skill.lock does not cover its packages for Wasm: ${found.reason}` };
@@ -75,9 +90,9 @@ export function wasmEnvironment({ home, bundle }: WasmEnvironmentOptions): WasmE
 
 /** Whether an earlier installation has either succeeded or recorded why this engine cannot have the packages. */
 export function isSettled({ home, bundle }: WasmEnvironmentOptions): boolean {
-  const { kind } = findEnvironment({ home, bundle, target: WASM_TARGET });
+  const { kind } = findEnvironment({ home, bundle, target: wasmTarget(bundle) });
   const isDone = kind === 'none' || kind === 'found';
-  return isDone || readRefusal(folderFor(home, requirementsOfBundle(bundle))) !== undefined;
+  return isDone || readRefusal(folderFor(home, bundle)) !== undefined;
 }
 
 export interface WasmInstallOptions extends WasmEnvironmentOptions {
@@ -97,7 +112,7 @@ export async function installWasmEnvironment(
   how: InstallHow = {},
 ): Promise<WasmInstalled> {
   const { bundle, home } = options;
-  const plan = planInstall({ home, bundle, target: WASM_TARGET }, how);
+  const plan = planInstall({ home, bundle, target: wasmTarget(bundle) }, how);
   if (!plan) return {};
   const { folder, pins } = plan;
   if (await keepIfIntact(folder)) return { folder };
@@ -106,8 +121,10 @@ export async function installWasmEnvironment(
     ? pins.packages.map(({ name, version }) => `${name}==${version}`)
     : requirementsOfBundle(bundle);
   try {
-    const make = (draft: string): Promise<void> =>
-      makeEnvironment({ ...options, how, requirements, folder, draft });
+    const make = async (draft: string): Promise<void> => {
+      const making = { ...options, how, requirements, folder, draft };
+      await makeEnvironment(making).catch((error: unknown) => makeAvailable(making, error));
+    };
     await publish(folder, make, { keepsExisting: true });
     if (pins) await keepOnlyPinned(folder, pins, bundle);
     return { folder };
@@ -126,6 +143,42 @@ interface Making extends WasmInstallOptions {
   requirements: string[];
   folder: string;
   draft: string;
+}
+
+/** Does without the requirements that this engine cannot have, if the skill can: commands that import them are refused. */
+async function makeAvailable(making: Making, cause: unknown): Promise<void> {
+  const { bundle, requirements, folder, draft, how } = making;
+  if (bundle.kind !== 'script' || how.signal?.aborted) throw cause;
+  const available: string[] = [];
+  for (const requirement of requirements) {
+    const probe = `${folder}.probe`;
+    const alone = { ...making, requirements: [requirement], folder: `${probe}.pure`, draft: probe };
+    try {
+      await makeEnvironment(alone);
+      available.push(requirement);
+    } catch (error) {
+      if (how.signal?.aborted) throw error;
+    } finally {
+      for (const made of [probe, alone.folder]) await removeTree(made);
+    }
+  }
+  await removeTree(draft);
+  if (available.length > 0) return makeEnvironment({ ...making, requirements: available });
+  mkdirSync(packagesFolder(draft), { recursive: true });
+  makeReadable(draft);
+  await recordEnvironment(draft, []);
+}
+
+/** Requirements that are not among the packages. */
+function absentFrom({ packages }: PinnedPackages, requirements: readonly string[]): string[] {
+  const names = new Set(packages.map(({ name }) => name));
+  // A marker can exclude a package from every engine.
+  return requirements.filter((one) => !one.includes(';') && !names.has(distributionOf(one)));
+}
+
+function distributionOf(requirement: string): string {
+  const [name = ''] = /^[\w.-]+/.exec(requirement.trim()) ?? [];
+  return name.toLowerCase().replaceAll(/[._-]+/g, '-');
 }
 
 async function makeEnvironment({
@@ -169,13 +222,13 @@ async function installPureVersions({ interpreter, draft, folder, how }: PureOpti
 
 /** Records the reason for later calls. Only for reasons that would be the same next time. */
 export function rememberRefusal({ home, bundle }: WasmEnvironmentOptions, reason: string): void {
-  const file = refusalFile(folderFor(home, requirementsOfBundle(bundle)));
+  const file = refusalFile(folderFor(home, bundle));
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, reason);
 }
 
-function folderFor(home: string, requirements: string[]): string {
-  return folderOf({ home, target: WASM_TARGET }, requirements);
+function folderFor(home: string, bundle: Bundle): string {
+  return folderOf({ home, target: wasmTarget(bundle) }, requirementsOfBundle(bundle));
 }
 
 function refusalFile(folder: string): string {

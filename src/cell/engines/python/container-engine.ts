@@ -11,10 +11,9 @@ import { BASE_ENV } from '../../native-env.ts';
 import { GATEWAY_ENV } from '../../native-env.ts';
 import { bytecodeFolder, inspectionKey } from './bytecode.ts';
 import { harnessThreads, pythonCallInit } from './engine.ts';
-import { stageHarness } from './harness.ts';
+import { containerPythonSpec, findPython, type ImagePython } from './image-python.ts';
 import type { Interpreter } from './interpreter.ts';
 import type { ImageStore, Refusal } from '../../images/contract.ts';
-import { findProgram, pathInside } from '../../images/inside.ts';
 import { prepareImage, refusesImage, type PreparedImage } from '../../images/engine-image.ts';
 
 export interface ContainerPythonOptions {
@@ -72,34 +71,12 @@ export class ContainerPythonEngine implements Engine {
     };
   }
 
-  #spec(bundle: Bundle, { image, env }: PreparedImage, python: ImagePython): LaunchSpec {
+  #spec(bundle: Bundle, prepared: PreparedImage, python: ImagePython): LaunchSpec {
     const { home, interpreter } = this.#options;
+    const spec = containerPythonSpec({ home, interpreter, bundle, prepared, python });
     const isSame = python.version !== undefined && python.version === interpreter?.version;
-    const spec: LaunchSpec = {
-      // Keeps site-packages, because the packages of the image are the reason to use a container.
-      argv: [python.path, '-I', '-B', '/harness/main.py'],
-      mounts: [
-        { host: stageHarness(home, isSame ? interpreter : undefined), guest: '/harness' },
-        { host: bundle.stagedDir, guest: '/skill' },
-      ],
-      env,
-      cwd: '/skill',
-      image,
-    };
     const bytecode = isSame ? bytecodeFolder(home, inspectionKey(bundle.stagedDir, spec)) : undefined;
     if (bytecode) spec.mounts.push({ host: bytecode, guest: '/bytecode' });
     return spec;
   }
-}
-
-interface ImagePython {
-  path: string;
-  /** Such as `3.11`, if the file name contains it. */
-  version: string | undefined;
-}
-
-async function findPython({ resolved, image }: PreparedImage): Promise<ImagePython> {
-  const path = await findProgram(resolved, 'python3');
-  const file = await pathInside(image.rootfs, path);
-  return { path, version: /python(3\.\d+)$/.exec(file ?? '')?.[1] };
 }

@@ -32,9 +32,10 @@ interface Record {
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/);
 const word = z.string().regex(/^[\w.+!-]{1,200}$/);
+const name = z.string().regex(/^(?:@[\w.~-]{1,100}\/)?[\w.~+!-]{1,200}$/);
 const recordSchema: z.ZodType<Record> = z.strictObject({
   version: z.literal(1),
-  packages: z.array(z.strictObject({ name: word, version: word, sha256: hex })).max(10_000),
+  packages: z.array(z.strictObject({ name, version: word, sha256: hex })).max(10_000),
   files: hex,
 });
 

@@ -131,7 +131,7 @@ function tooSlow(): SkillError {
     'resource_exceeded',
     `Inspecting the source took longer than ${seconds} s, with little CPU time: the machine is busy`,
     {
-      fix: 'Try again when the machine has less to do.',
+      fix: 'Try again when the machine is less busy.',
       detail: { limit: 'busy', scope: 'all', retry_after_ms: RETRY_MS },
     },
   );

@@ -17,6 +17,7 @@ const findings = z
   .max(MAX_FINDINGS);
 export const inspectionSchema: z.ZodType<Inspection> = z.object({
   modules: findings,
+  loads: findings.optional(),
   interfaces: findings.default([]),
   env: findings,
   hosts: findings,

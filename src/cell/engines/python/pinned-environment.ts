@@ -18,7 +18,7 @@ import { shellWord } from '../../../manifest/quote.ts';
 import { recordedPackages } from './environment.ts';
 
 /** Prefix of environments that an upgrade replaced. */
-export const OLD_ENVIRONMENT = '.old-';
+const OLD_ENVIRONMENT = '.old-';
 
 /** One engine on one platform. */
 export interface PackageTarget {
@@ -73,7 +73,7 @@ export function folderOf(
   return join(environmentsFolder(home), name);
 }
 
-export function environmentsFolder(home: string): string {
+function environmentsFolder(home: string): string {
   return join(home, 'environments');
 }
 
@@ -142,7 +142,7 @@ export function planInstall(
   return { folder };
 }
 
-function asideOf(folder: string): string {
+export function asideOf(folder: string): string {
   return join(dirname(folder), `${OLD_ENVIRONMENT}${randomBytes(8).toString('hex')}`);
 }
 

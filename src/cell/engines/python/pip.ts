@@ -107,7 +107,7 @@ function runOnce(
 }
 
 /** Pip prints each package that it looks at, and the size of each file before it downloads it. */
-export class PipProgress implements Disposable {
+class PipProgress implements Disposable {
   readonly #folder: string;
   readonly #report: (progress: Omit<InstallProgress, 'engine'>) => void;
   #rest = '';
@@ -176,7 +176,7 @@ function bytesOf(folder: string, file: string): number | undefined {
   }
 }
 
-export function packageCount(count: number): string {
+function packageCount(count: number): string {
   return count === 1 ? '1 package' : `${count} packages`;
 }
 
@@ -192,7 +192,7 @@ function failure(error: unknown, args: readonly string[]): SkillError {
 
 function interrupted(cause: unknown): SkillError {
   return new SkillError('cancelled', 'The installation was cancelled', {
-    fix: 'Run it again; nothing that is unfinished was kept.',
+    fix: 'Run it again; nothing unfinished was kept.',
     cause,
   });
 }

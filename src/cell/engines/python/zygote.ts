@@ -200,7 +200,7 @@ export class PythonZygote implements Zygote {
 }
 
 /** Sends the role and id of the connection once it is open. */
-export function introduce(stream: Duplex | Readable | undefined, role: 'c' | 'l', id: Buffer): Promise<void> {
+function introduce(stream: Duplex | Readable | undefined, role: 'c' | 'l', id: Buffer): Promise<void> {
   const socket = stream as Socket;
   return new Promise((resolve, reject) => {
     // Stays attached: if the zygote dies, the write below fails, and an unhandled error event would crash the host.
@@ -212,13 +212,13 @@ export function introduce(stream: Duplex | Readable | undefined, role: 'c' | 'l'
   });
 }
 
-export function makeRunDir(home: string, uid: number | undefined): RunFolder {
+function makeRunDir(home: string, uid: number | undefined): RunFolder {
   const folder = makeRunFolder(home);
   if (uid !== undefined) chownSync(folder.path, uid, -1);
   return folder;
 }
 
-export function zygoteSpec(spec: LaunchSpec, runDir: string): LaunchSpec {
+function zygoteSpec(spec: LaunchSpec, runDir: string): LaunchSpec {
   const argv = spec.argv.map((arg) => (arg === '/harness/main.py' ? '/harness/zygote.py' : arg));
   const mounts = [...spec.mounts, { host: runDir, guest: GUEST_RUN_DIR, writable: true }];
   return { ...spec, argv, mounts, keepNamespaceRights: true };
@@ -230,7 +230,7 @@ function zygoteGrant(grant: Grant): Grant {
   return { ...grant, limits: { ...grant.limits, ...own } };
 }
 
-export function writesOutside(grant: Grant): boolean {
+function writesOutside(grant: Grant): boolean {
   return grant.filesystem.some((path) => path.access === 'read-write');
 }
 

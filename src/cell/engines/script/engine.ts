@@ -8,6 +8,7 @@
 import type { ScriptInit } from '../../../../guest/protocol.ts';
 import { SkillError } from '../../../errors.ts';
 import type { Bundle } from '../../../load/bundle.ts';
+import { sha256 } from '../../../load/digest.ts';
 import type { Command } from '../../../policy/commands/command.ts';
 import { usualRunner } from '../../../policy/commands/defaults.ts';
 import type { EnforcementTable } from '../../../policy/enforcement.ts';
@@ -21,7 +22,14 @@ import { assertModule } from '../python/command-module.ts';
 import { harnessInit } from '../python/harness-init.ts';
 import type { Interpreter } from '../python/interpreter.ts';
 import { assertAsInstalled, environmentFor } from '../python/requirements.ts';
+import { npmPackagesFor } from './npm-packages.ts';
 import { nodeScriptSpec, pythonScriptSpec, type ScriptParts } from './spec.ts';
+
+/** What enforces `capabilities.programs` for commands. */
+export const PROGRAMS_BY_HOST = {
+  by: 'broker',
+  how: 'the host starts only programs that the grant names, inside the cell',
+} as const;
 
 export interface ScriptEngineOptions {
   home: string;
@@ -38,10 +46,7 @@ export class ScriptEngine implements Engine {
   }
 
   enforces(wall: EnforcementTable): EnforcementTable {
-    return {
-      ...wall,
-      programs: { by: 'broker', how: 'the host starts only programs that the grant names, inside the cell' },
-    };
+    return { ...wall, programs: PROGRAMS_BY_HOST };
   }
 
   refuses({ kind }: Bundle): string | undefined {
@@ -71,11 +76,16 @@ export class ScriptEngine implements Engine {
     assertModule(command, bundle, packages);
     const uses =
       packages === undefined ? undefined : await assertAsInstalled(packages, { bundle, engine: 'python' });
-    const parts: ScriptParts = { home, interpreter, bundle: bundle.stagedDir, packages };
+    const npm = runner === 'python' ? undefined : npmPackagesFor({ home, bundle });
+    const usedNpm = npm && (await assertAsInstalled(npm.folder, { bundle, engine: 'node' }));
+    const parts: ScriptParts = {
+      ...{ home, interpreter, bundle: bundle.stagedDir, packages },
+      npm: npm?.folder,
+    };
     return {
       engine: 'script',
       bundle,
-      ...(uses ? { uses } : {}),
+      ...(uses || usedNpm ? { uses: usedPackages(uses, usedNpm) } : {}),
       // Cells of one runner cannot serve the calls of another.
       settings: { runner },
       isCommand: true,
@@ -95,8 +105,18 @@ export class ScriptEngine implements Engine {
   }
 }
 
+interface Used {
+  packages: string;
+}
+
+/** One digest for a call that uses both kinds. */
+function usedPackages(python: Used | undefined, npm: Used | undefined): Used {
+  if (!python || !npm) return { packages: (python ?? npm)?.packages ?? '' };
+  return { packages: `sha256:${sha256(`${python.packages}\n${npm.packages}`)}` };
+}
+
 /** Without a declared requirement, a script may still run: most need no packages. */
-function packagesOf(options: Parameters<typeof environmentFor>[0]): string | undefined {
+export function packagesOf(options: Parameters<typeof environmentFor>[0]): string | undefined {
   try {
     return environmentFor(options);
   } catch (error) {
@@ -106,7 +126,7 @@ function packagesOf(options: Parameters<typeof environmentFor>[0]): string | und
   }
 }
 
-function scriptInit(bundle: Bundle, grant: Grant, runner: Runner): ScriptInit {
+export function scriptInit(bundle: Bundle, grant: Grant, runner: Runner): ScriptInit {
   const exec = runner !== 'python' || grant.limits.processes > 0;
   const sockets = hasGateway(grant);
   return {

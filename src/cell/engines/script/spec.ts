@@ -13,10 +13,11 @@ import { markInUse } from '../node-process/staged-folders.ts';
 import { skillSpec } from '../node/spec.ts';
 import { pythonSpec } from '../python/engine.ts';
 import type { Interpreter } from '../python/interpreter.ts';
+import { GUEST_NPM } from './npm-packages.ts';
 import { nativeBytes } from '../python/requirements.ts';
 
-/** On Debian, programs such as awk are links through this folder. */
-const ALTERNATIVES = '/etc/alternatives';
+/** Folders of /etc that programs of Debian need: names of programs such as awk, fonts, and the office suite's own settings. */
+const SYSTEM_SETTINGS = ['/etc/alternatives', '/etc/fonts', '/etc/libreoffice'];
 
 export interface ScriptParts {
   home: string;
@@ -25,6 +26,8 @@ export interface ScriptParts {
   bundle: string;
   /** Folder of the installed packages. */
   packages: string | undefined;
+  /** Folder of the installed npm packages. */
+  npm: string | undefined;
 }
 
 export function pythonScriptSpec(parts: ScriptParts, grant: Grant, runner: 'python' | 'program'): LaunchSpec {
@@ -50,14 +53,33 @@ export function nodeScriptSpec(parts: ScriptParts, grant: Grant): LaunchSpec {
   markInUse(code);
   const spec = skillSpec({ node: findNode(parts.home), code, bundle: parts.bundle }, grant);
   const argv = spec.argv.map((word) => (word === '/harness/node/main.js' ? '/harness/node/script.js' : word));
-  return { ...spec, argv, env: commandEnv(grant, parts.packages), cwd: workingFolder(grant) };
+  return {
+    ...spec,
+    argv: [
+      ...argv.slice(0, 1),
+      `--allow-fs-read=${GUEST_NPM}`,
+      `--allow-fs-read=${GUEST_NPM}/*`,
+      ...argv.slice(1),
+    ],
+    mounts: [...spec.mounts, ...npmMount(parts)],
+    env: commandEnv(grant, parts.packages),
+    cwd: workingFolder(grant),
+  };
 }
 
-function sharedMounts({ bundle, packages }: ScriptParts): Mount[] {
+function npmMount({ npm }: Pick<ScriptParts, 'npm'>): Mount[] {
+  return npm === undefined ? [] : [{ host: npm, guest: GUEST_NPM }];
+}
+
+function sharedMounts({ bundle, packages, npm }: ScriptParts): Mount[] {
   return [
     { host: bundle, guest: '/skill' },
     ...(packages === undefined ? [] : [{ host: packages, guest: GUEST_PACKAGES }]),
-    ...(existsSync(ALTERNATIVES) ? [{ host: ALTERNATIVES, guest: ALTERNATIVES }] : []),
+    ...npmMount({ npm }),
+    ...SYSTEM_SETTINGS.filter((folder) => existsSync(folder)).map((folder) => ({
+      host: folder,
+      guest: folder,
+    })),
   ];
 }
 

@@ -8,7 +8,7 @@ import { basename, join } from 'node:path';
 import { makeParent, membersOf } from './directories.ts';
 
 /** Command prefix that runs a command in its own control group. */
-export const DELEGATING_COMMAND = 'systemd-run --user --scope -p Delegate=yes';
+const DELEGATING_COMMAND = 'systemd-run --user --scope -p Delegate=yes';
 
 /** The scope names of `systemd-run --scope`, and the names of our unit. Other groups, such as a terminal's, must not be changed. */
 const OWN_GROUP = /^(?:run-.+\.scope|skillcell(?:[@-].+)?\.service)$/;

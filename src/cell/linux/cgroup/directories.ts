@@ -243,7 +243,7 @@ export function readField(file: string, key: string): number | undefined {
   return line === undefined ? undefined : Number(line.slice(key.length + 1));
 }
 
-export function errorCode(error: unknown): string | undefined {
+function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 

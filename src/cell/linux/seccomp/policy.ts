@@ -138,7 +138,7 @@ export interface ForkFilters {
 export function forkFilters(options: SeccompOptions & { arch: SeccompArch }): ForkFilters {
   const { arch, syscalls, allowProcesses, families = [] } = options;
   const rules = seccompRules(options);
-  // A manifest may deny any call, also one without which a zygote cannot fork.
+  // A manifest may deny any call, even one without which a zygote cannot fork.
   const chosen = typeof syscalls === 'string' ? [] : syscalls.deny;
   const isLate = ({ syscall }: FilterRule): boolean =>
     CALLS_OF_A_ZYGOTE.has(syscall) || chosen.includes(syscall);

@@ -72,7 +72,7 @@ test('no package code is run, and no package content breaks the compilation', as
   expect(existsSync(join(bytecode, CACHED, 'z.cpython-314.pyc'))).toBe(true);
 });
 
-test('cells import the bytecode, also for imports inside a call', async () => {
+test('cells import the bytecode, even for imports inside a call', async () => {
   const index = join(folder, 'index');
   addWheel(index, 'worded', 'WORD = "from the source"\n');
   useIndex(index);

@@ -304,7 +304,7 @@ describe('the output of a command', () => {
     expect(outcome.warnings).toContainEqual(expect.stringContaining('stdout is not UTF-8'));
   });
 
-  test('is whole, also if it is large', async () => {
+  test('is whole, even if it is large', async () => {
     const code = 'print("ü" * 200_000); print("e" * 100_000, file=sys.stderr)';
     const { stdout, stderr } = await run(['python', 'scripts/end.py', code]);
     expect([stdout, stderr]).toEqual([`${'ü'.repeat(200_000)}\n`, `${'e'.repeat(100_000)}\n`]);

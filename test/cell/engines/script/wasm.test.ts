@@ -192,7 +192,7 @@ describe('the same bytes in Wasm and in a jail', () => {
 });
 
 describe('a call in Wasm', () => {
-  test('sees nothing of an earlier one, also if that ended the process', async () => {
+  test('sees nothing of an earlier one, even if that ended the process', async () => {
     const first = await run(['python', 'scripts/state.py']);
     expect(JSON.parse(first.stdout)).toEqual([null, null, null, [], 1000, '/tmp']);
     for (const command of [

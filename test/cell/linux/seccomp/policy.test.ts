@@ -123,7 +123,7 @@ describe('the filters of a fork', () => {
     );
   });
 
-  it('leave the zygote the calls that it needs, also those that a manifest denies', () => {
+  it('leave the zygote the calls that it needs, even those that a manifest denies', () => {
     const needed = { clone: 56, mount: 165, wait4: 61, accept4: 288, kill: 62 };
     const filters = forkFilters({
       arch: 'x64',

@@ -126,7 +126,7 @@ describe('a program of an image', () => {
   test.each([
     ['env:P', 128 * 1024 - 4, 'fit into the variable P'],
     ['file:/tmp/p.json', 200_000, 'limits.scratch'],
-  ])('cannot get more parameters by %s than fit, and the error says so', async (params, most, words) => {
+  ])('gets no more parameters by %s than fit, and the error says so', async (params, most, words) => {
     const manifest = { ...withParams(params), limits: { scratch: '200000' } };
     const body = `
       text = os.environ.get("P") or open("/tmp/p.json").read().rstrip()

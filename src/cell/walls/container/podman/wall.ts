@@ -106,7 +106,7 @@ export class PodmanWall implements ContainerBackend {
     if (this.#pause && !(await this.#hasContainers())) this.#pause.end();
   }
 
-  /** True if this podman runs any container, also of other programs, or if it cannot say. */
+  /** True if this podman runs any container, including those of other programs, or cannot tell. */
   async #hasContainers(): Promise<boolean> {
     return runPodman(this.#command(), ['ps', '--quiet']).then(
       ({ stdout }) => stdout.trim() !== '',

@@ -1,0 +1,62 @@
+/**
+ * The programs of the bench, skills that do nothing, and the code mode of another project.
+ *
+ * @module
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { experimental_runCodeMode } from '@ai-sdk/code-mode';
+import { jsonSchema, tool } from 'ai';
+import type { Program } from '../../../src/index.ts';
+
+export type Repeat = 'oneByOne' | 'atOnce';
+
+/** Each returns the number of results it got. */
+export const PROGRAMS: Readonly<Record<Repeat, (language: Program['language'], skill: string) => string>> = {
+  oneByOne: (language, skill) =>
+    language === 'python'
+      ? `made = 0
+for _ in range(input["count"]):
+    made += skills["${skill}"](text=input["text"])["words"] > 0
+return made`
+      : `let made = 0;
+for (let at = 0; at < input.count; at++) made += Number((await skills['${skill}']({ text: input.text })).words > 0);
+return made;`,
+  atOnce: (language, skill) =>
+    language === 'python'
+      ? `import asyncio
+call = skills["${skill}"]
+all = await asyncio.gather(*[call(text=input["text"]) for _ in range(input["count"])])
+return sum(one["words"] > 0 for one in all)`
+      : `const call = () => skills['${skill}']({ text: input.text });
+const all = await Promise.all(Array.from({ length: input.count }, call));
+return all.filter(({ words }) => words > 0).length;`,
+};
+
+export function placeFreshSkills(folder: string): void {
+  place(folder, 'typescript', ['skill.ts', 'export const execute = ({ n }: { n: number }) => n;\n']);
+  place(folder, 'python', ['skill.py', 'def execute(params):\n    return params["n"]\n']);
+}
+
+function place(folder: string, language: string, [file, source]: [string, string]): void {
+  const dir = join(folder, 'skills', 'bench', `fresh_${language}`);
+  const manifest = {
+    name: `bench/fresh_${language}`,
+    version: '1.0.0',
+    description: 'Returns its input.',
+    execution: ['wasm'],
+    capabilities: {},
+  };
+  mkdirSync(dir, { recursive: true });
+  writeFileSync(join(dir, 'manifest.yaml'), JSON.stringify(manifest));
+  writeFileSync(join(dir, file), source);
+}
+
+/** Calls of a tool that does nothing, from a program in the QuickJS of the package. The tool runs in the host. */
+export function aiSdkRun(calls: number): Promise<unknown> {
+  const echo = tool({ inputSchema: jsonSchema({ type: 'object' }), execute: async () => ({ words: 1 }) });
+  const js = `let made = 0;
+for (let at = 0; at < ${calls}; at++) made += Number((await tools.echo({})).words > 0);
+return made;`;
+  return experimental_runCodeMode({ js, tools: { echo } });
+}

@@ -1,0 +1,122 @@
+/**
+ * npm packages of Agent Skills folders: resolved once from a registry, without running their scripts, pinned with the digest
+ * of each archive, and mounted read-only for Node scripts.
+ *
+ * @module
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { createRuntime, type CommandResult, type Outcome } from '../../../../src/index.ts';
+import { addPackage, useRegistry } from '../../../build/npm-registry.ts';
+import { writeAgentSkill } from '../../../write-agent-skill.ts';
+import { openTestRuntime } from '../../test-runtime.ts';
+
+const open = openTestRuntime({ pool: { size: 0 } });
+afterAll(() => open.close());
+
+const FILES = {
+  'scripts/greet.mjs': 'import { WORD } from "greet";\nconsole.log(WORD, process.argv[2]);\n',
+  'scripts/deep/old.cjs': 'console.log(require("greet").WORD);\n',
+  'scripts/shell.sh': 'node /skill/scripts/greet.mjs shell\n',
+  'scripts/change.mjs': `
+    import { writeFileSync } from 'node:fs';
+    writeFileSync('/node_modules/greet/main.js', 'export const WORD = "changed";');
+  `,
+};
+const DEPENDENCIES = { greet: '^1.0.0', other: 'git+https://code.example/other.git', third: 'file:../third' };
+let written = 0;
+
+/** Each has a package.json of its own: equal ones share what was installed. */
+function write(): string {
+  const described = { name: `own-${++written}`, dependencies: DEPENDENCIES, scripts: { install: 'exit 1' } };
+  return writeAgentSkill(open.folder, {
+    files: { ...FILES, 'package.json': JSON.stringify(described) },
+  });
+}
+
+async function registry(word = 'hello'): Promise<{ folder: string; mark: string }> {
+  const folder = mkdtempSync(join(open.folder, 'registry-'));
+  const mark = join(folder, 'a-script-ran');
+  const files = { 'main.js': `export const WORD = ${JSON.stringify(word)};\n` };
+  addPackage(folder, 'greet', { files, scripts: { postinstall: `touch ${mark}` } });
+  await useRegistry(folder);
+  return { folder, mark };
+}
+
+function call(dir: string, command: string[]): Promise<Outcome> {
+  return open.runtime.exec(dir, command, { reject: false });
+}
+
+async function run(dir: string, command: string[]): Promise<CommandResult> {
+  const outcome = await call(dir, command);
+  if (!outcome.ok) throw new Error(JSON.stringify(outcome.error));
+  return outcome.result as CommandResult;
+}
+
+test('scripts of Node find the packages, whichever folder they are in, and no package script has run', async () => {
+  const { mark } = await registry();
+  const dir = write();
+  expect((await run(dir, ['node', 'scripts/greet.mjs', 'x'])).stderr).toContain('greet');
+  const { installation, bundle } = await open.runtime.install(dir);
+  expect(installation.packages['npm']?.packages).toMatchObject([{ name: 'greet', version: '1.0.0' }]);
+  expect(bundle.pins?.packages?.node?.packages[0]?.sha256).toMatch(/^[0-9a-f]{64}$/);
+  expect(await run(dir, ['node', 'scripts/greet.mjs', 'x'])).toMatchObject({ stdout: 'hello x\n' });
+  expect(await run(dir, ['node', 'scripts/deep/old.cjs'])).toMatchObject({ stdout: 'hello\n' });
+  expect(await run(dir, ['bash', 'scripts/shell.sh'])).toMatchObject({ stdout: 'hello shell\n' });
+  const outcome = await call(dir, ['node', 'scripts/greet.mjs', 'x']);
+  expect(outcome.execution?.packages).toBe(installation.packages['npm']?.digest);
+  expect(existsSync(mark)).toBe(false);
+});
+
+test('a script cannot change the packages', async () => {
+  await registry();
+  const dir = write();
+  await open.runtime.install(dir);
+  expect((await run(dir, ['node', 'scripts/change.mjs'])).exit_code).toBe(1);
+  expect(await run(dir, ['node', 'scripts/greet.mjs', 'x'])).toMatchObject({ stdout: 'hello x\n' });
+});
+
+test('addresses and folders are left out with a reason', async () => {
+  const proposal = await open.runtime.overlays.packages(await open.runtime.load(write()));
+  expect(proposal.npm).toEqual([{ name: 'greet', spec: '^1.0.0', at: 'package.json' }]);
+  expect(proposal.skipped.map(({ text }) => text.split(' ')[0])).toEqual(['other', 'third']);
+});
+
+test('what is pinned is installed again on another machine, and other bytes are refused', async () => {
+  await registry();
+  const dir = write();
+  const { installation } = await open.runtime.install(dir);
+  const overlay = readFileSync(installation.overlay ?? '', 'utf8');
+  const home = mkdtempSync(join(open.folder, 'home-'));
+  await using other = createRuntime({ home, cwd: open.folder });
+  const first = await other.install(dir, { acceptPackages: () => true });
+  expect(first.installation.packages['npm']).toEqual(installation.packages['npm']);
+  await registry('something else');
+  rmSync(join(home, 'environments'), { recursive: true });
+  await expect(other.install(dir, { acceptPackages: () => true })).rejects.toMatchObject({
+    code: 'manifest_drift',
+  });
+  expect(readFileSync(installation.overlay ?? '', 'utf8')).toBe(overlay);
+});
+
+test('a call with pinned packages that are not installed, or were changed, is refused', async () => {
+  await registry();
+  const dir = write();
+  const { installation } = await open.runtime.install(dir);
+  const home = mkdtempSync(join(open.folder, 'home-'));
+  await using other = createRuntime({ home, cwd: open.folder });
+  await other.install(dir, { acceptPackages: () => true });
+  rmSync(join(home, 'environments'), { recursive: true });
+  const command = ['node', 'scripts/greet.mjs'];
+  const absent = await other.exec(dir, command, { reject: false });
+  expect(absent).toMatchObject({ ok: false, error: { code: 'skill_unavailable' } });
+  await other.install(dir, { acceptPackages: () => true });
+  const text = readFileSync(installation.overlay ?? '', 'utf8');
+  writeFileSync(
+    installation.overlay ?? '',
+    text.replace(/sha256:[0-9a-f]{8}(?=[0-9a-f]{56}\n)/, 'sha256:00000000'),
+  );
+  // The changed overlay counts for nobody until its packages are installed again.
+  expect(await other.exec(dir, command, { reject: false })).toMatchObject({ result: { exit_code: 1 } });
+});
