@@ -15,17 +15,15 @@ const [url = '', name = '', folder = ''] = process.argv.slice(2);
 const connection = await connectCluster({ url, name });
 const runtime = createRuntime({ home: join(folder, `home-${name}`), cwd: folder });
 const client = await ClusterClient.open({ connection, name, runtime, waitMs: 20_000 });
-let isOver = false;
-process.stdin.resume().on('end', () => {
-  isOver = true;
-});
+const closing = new AbortController();
+process.stdin.resume().on('end', () => closing.abort());
 
 function report(line: { id: string; code?: string }): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
 async function callAgain(): Promise<void> {
-  for (let round = 0; !isOver; round++) {
+  for (let round = 0; !closing.signal.aborted; round++) {
     const params = { key: randomUUID(), seconds: (round % 4) * 0.1, file: '/workspace/log' };
     const outcome = await client.execute('chaos/effect', params, {
       tenantName: 'acme',

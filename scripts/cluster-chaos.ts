@@ -101,8 +101,7 @@ const kills = { workers: 0, fronts: 0, servers: 0, stops: 0 };
 async function hurtWorkers(
   stage: ClusterStage,
   workers: WorkerProcess[],
-  plan: Plan,
-  until: number,
+  { plan, until }: { plan: Plan; until: number },
 ): Promise<void> {
   const args = workerArgs(stage);
   while (Date.now() < until) {
@@ -171,13 +170,13 @@ async function run(servers: number, plan: Plan): Promise<boolean> {
   const fronts = FRONTS.map((name) => startFront(stage, name, seen));
   const until = Date.now() + plan.seconds * 1000;
   await Promise.all([
-    hurtWorkers(stage, workers, plan, until),
+    hurtWorkers(stage, workers, { plan, until }),
     hurtFronts(stage, fronts, { plan, seen, until }),
     hurtServers(stage, plan),
   ]);
   // No new calls; the last ones end.
   for (const { child } of fronts) child.stdin?.end();
-  await Promise.all(fronts.map(({ child }) => (child.exitCode === null ? once(child, 'exit') : undefined)));
+  for (const { child } of fronts) if (child.exitCode === null) await once(child, 'exit');
   const passed = await judge(stage, seen, join(workspace, 'log'));
   for (const worker of workers) await worker.kill('SIGTERM');
   return passed;

@@ -238,7 +238,7 @@ async function hear(connection: Connection, subject: string): Promise<void> {
 async function violationOf(connection: Connection): Promise<string> {
   const first = (async () => {
     for await (const status of connection.status())
-      if (status.type === 'error') return String((status as { error: Error }).error.message);
+      if (status.type === 'error') return (status as { error: Error }).error.message;
     return 'closed';
   })();
   return Promise.race([first, sleep(60_000).then(() => 'allowed')]);

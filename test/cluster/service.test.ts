@@ -86,8 +86,7 @@ async function startService(args: string[]): Promise<void> {
 
 function call(
   tenant: string,
-  skill: string,
-  params: object,
+  { skill, params = {} }: { skill: string; params?: object },
   headers: Record<string, string> = {},
 ): Promise<Response> {
   return fetch(`${url}/v1/skills/${encodeURIComponent(skill)}/execute`, {
@@ -100,20 +99,21 @@ function call(
 describe('a service in front of a cluster', () => {
   test.each(['acme', 'umbrella'])('gives %s its own workspace, with the same skill', async (tenant) => {
     const file = '/workspace/note.txt';
-    const response = await call(tenant, 'test/reads', { file });
+    const response = await call(tenant, { skill: 'test/reads', params: { file } });
     const body: unknown = await response.json();
     expect(body, JSON.stringify(body)).toMatchObject({ ok: true, result: { note: `of ${tenant}` } });
   });
 
   test('denies a tenant the workspace of another', async () => {
-    const response = await call('acme', 'test/reads', {
-      file: join(stage.folder, 'files-umbrella', 'note.txt'),
+    const response = await call('acme', {
+      skill: 'test/reads',
+      params: { file: join(stage.folder, 'files-umbrella', 'note.txt') },
     });
     expect(await response.json()).toMatchObject({ ok: false });
   });
 
   test('answers 429 with Retry-After when the queue of a tenant is full', async () => {
-    const all = await Promise.all([1, 2, 3, 4].map(() => call('acme', 'test/slow', {})));
+    const all = await Promise.all([1, 2, 3, 4].map(() => call('acme', { skill: 'test/slow' })));
     const refused = all.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThan(0);
     for (const response of refused) expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -123,7 +123,9 @@ describe('a service in front of a cluster', () => {
   test('gives a repeated request with the same Idempotency-Key the same outcome', async () => {
     const file = '/workspace/note.txt';
     const ask = async (): Promise<unknown> =>
-      (await call('acme', 'test/reads', { file }, { 'idempotency-key': 'order-7' })).json();
+      (
+        await call('acme', { skill: 'test/reads', params: { file } }, { 'idempotency-key': 'order-7' })
+      ).json();
     const first = await ask();
     expect(first).toMatchObject({ ok: true });
     expect(await ask()).toEqual(first);
