@@ -5,6 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import { ContainerPeers } from './container-peers.ts';
+import { PROGRAM_PEERS } from './program-peers.ts';
 import { installPeer, Peer } from './peer.ts';
 import type { MachineFacts } from './runner/machine.ts';
 import { saveResult } from './saved-results.ts';
@@ -105,7 +106,7 @@ async function distribution(): Promise<void> {
 }
 
 async function programs(): Promise<void> {
-  const report = await runProgramBench(settings);
+  const report = await runProgramBench({ ...settings, peers: PROGRAM_PEERS });
   console.log(formatProgramReport(report));
   save(report, 'programs');
 }

@@ -57,12 +57,14 @@ export async function askScripts(runtime: Runtime, skill: string, dir: string): 
 }
 
 /** Modules of Python that start processes or threads, or open sockets. */
-const NOT_IN_WASM = ['subprocess', 'multiprocessing', 'threading', 'socket', 'signal', 'ctypes', 'fcntl'];
+const NOT_IN_WASM: ReadonlySet<string> = new Set([
+  ...['subprocess', 'multiprocessing', 'threading', 'socket', 'signal', 'ctypes', 'fcntl'],
+]);
 
 function lacksInWasm(bundle: Skill['bundle'], path: string): string[] {
   const folder = posix.dirname(path);
   const modules = loadedModules(bundle, [path], folder === '.' ? '' : folder) ?? [];
-  return modules.map(({ name }) => name).filter((name) => NOT_IN_WASM.includes(name));
+  return modules.map(({ name }) => name).filter((name) => NOT_IN_WASM.has(name));
 }
 
 /** A skill whose packages cannot be installed is asked without them. */

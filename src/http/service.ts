@@ -6,7 +6,6 @@
 import {
   type CallEvent,
   type FaultScope,
-  type BundleLocation,
   Dispatcher,
   type ExecuteOptions,
   HostFolders,
@@ -42,7 +41,6 @@ import { Quotas } from './quotas.ts';
 import { ServiceMetrics } from './service-metrics.ts';
 import { Shelf } from './shelf.ts';
 import { gone, Tenancy } from './tenancy.ts';
-import type { TenantShelf } from './tenant-shelf.ts';
 
 const MACHINE_MS = 60_000;
 /** Cancelled calls are killed; after this long, the service no longer waits for them. */
@@ -167,7 +165,7 @@ export class Service {
     const location = shelf.locate(request.name);
     const options = this.#optionsFor(request);
     const { tenant, caller } = identity;
-    const label = this.#labelOf(shelf, location);
+    const label = shelf.labelOf(location);
     const folders = this.tenancy.foldersOf(settings);
     const call = new WatchedCall({ skill: request.name, tenant, caller });
     const abort = AbortSignal.any([signal, call.signal]);
@@ -208,21 +206,6 @@ export class Service {
     const settings = this.tenancy.of(identity);
     if (!settings) throw gone();
     return settings.context;
-  }
-
-  /** Tenants choose the names of their uploads, so these never become labels of metrics. */
-  #labelOf(shelf: TenantShelf, location: BundleLocation): string {
-    return shelf.isUpload(location) ? 'uploaded' : location.ref;
-  }
-
-  #labelOfInner(name: string, settings: Tenant | undefined): string {
-    try {
-      const shelf = this.tenancy.shelfOf(settings);
-      return this.#labelOf(shelf, shelf.locate(name));
-    } catch {
-      // The skill is gone, or the call named one that this tenant does not have.
-      return 'unknown';
-    }
   }
 
   /** The folders that the sender of this request must not learn of. */
@@ -273,7 +256,7 @@ export class Service {
     const { tenant } = call.facts;
     if (event.type === 'done') {
       const { outcome } = event;
-      const label = this.#labelOfInner(outcome.skill.name, settings);
+      const label = this.tenancy.shelfOf(settings).labelOfName(outcome.skill.name);
       this.metrics.recordCall(label, outcome, settings?.context.name);
       if (settings) this.tenancy.metricsOf(settings).recordCall(label, outcome);
       this.quotas.end(tenant, outcome.usage);

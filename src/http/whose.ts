@@ -32,6 +32,10 @@ export const ROUTE_OWNERS: Readonly<Record<string, Ownership>> = {
     whose: 'tenant',
     how: 'with workspace, secrets, policy and approvals of the tenant',
   },
+  'post /v1/programs': {
+    whose: 'tenant',
+    how: 'calls only skills that the tenant sees, each as a call of the tenant',
+  },
   'put /v1/skills/{name}/approval': { whose: 'operator', how: 'scope admin' },
   'delete /v1/skills/{name}/approval': { whose: 'operator', how: 'scope admin' },
   'get /v1/calls': { whose: 'tenant', how: 'by the caller in the receipt and in the list of running calls' },

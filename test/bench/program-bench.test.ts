@@ -3,10 +3,10 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import { runProgramBench, type ProgramReport } from '../../bench/runner/programs/run-program-bench.ts';
+import { PROGRAM_PEERS } from '../../bench/program-peers.ts';
 import { formatProgramReport } from '../../bench/runner/programs/table.ts';
 import {
   addedMs,
-  AI_SDK,
   AT_ONCE,
   checkProgramTargets,
   FRESH,
@@ -17,12 +17,17 @@ import {
 } from '../../bench/runner/programs/targets.ts';
 
 let report: ProgramReport;
-beforeAll(async () => void (report = await runProgramBench({ rounds: 1 })));
+beforeAll(async () => void (report = await runProgramBench({ rounds: 1, peers: PROGRAM_PEERS })));
 
 test('every place and both languages are measured next to the host', () => {
   const called = [...SKILLS, AT_ONCE].flatMap((what) => PLACES.map((place) => rowName(what, place)));
   expect(report.rows.map(({ name }) => name).toSorted()).toEqual(
-    [...called, ...Object.keys(FRESH), ...Object.values(FRESH), AI_SDK].toSorted(),
+    [
+      ...called,
+      ...Object.keys(FRESH),
+      ...Object.values(FRESH),
+      ...PROGRAM_PEERS.map(({ name }) => name),
+    ].toSorted(),
   );
   for (const row of report.rows) expect(row.min).toBeGreaterThan(0);
 });

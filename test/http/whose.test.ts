@@ -143,6 +143,19 @@ const PROBES: Readonly<Record<string, () => Promise<void>>> = {
     expect(theirs.status).toBe(404);
     expect(JSON.stringify(theirs).replaceAll('of_acme', 'of_none')).toBe(JSON.stringify(none));
   },
+  'post /v1/programs': async () => {
+    const program = (skill: string): Ask => ({
+      method: 'POST',
+      json: { language: 'javascript', source: 'export default () => 1;', skills: [skill] },
+    });
+    const theirs = await read('umbrella', '/v1/programs', program('own/of_acme'));
+    const none = await read('umbrella', '/v1/programs', program('own/of_none'));
+    expect([theirs.status, theirs.json]).toMatchObject([
+      404,
+      { ok: false, error: { code: 'skill_unavailable' } },
+    ]);
+    expect(theirs.text.replaceAll('of_acme', 'of_none')).toBe(none.text);
+  },
   'put /v1/skills/{name}/approval': async () => {
     const json = { digest: `sha256:${'0'.repeat(64)}`, pins: [] };
     for (const query of ['', '?tenant=umbrella', '?tenant=acme'])

@@ -128,7 +128,7 @@ describe('a call inside a program', () => {
       origin: 'project',
       caller: runtime.audit.show(outcome.call_id)?.receipt.caller,
     });
-    expect(await runtime.audit.verify()).toMatchObject({ ok: true });
+    expect(runtime.audit.verify()).toMatchObject({ ok: true });
   });
 
   test('that nobody waits for is cancelled with the program, and receipted', async () => {

@@ -13,9 +13,8 @@ import { currentLoad, readMachine, type MachineFacts } from '../machine.ts';
 import { rotated } from '../rounds.ts';
 import { summarize, type Row } from '../statistics.ts';
 import type { Target } from '../targets.ts';
-import { aiSdkRun, placeFreshSkills, PROGRAMS, type Repeat } from './stage.ts';
+import { placeFreshSkills, PROGRAMS, type Repeat } from './stage.ts';
 import {
-  AI_SDK,
   AT_ONCE,
   CALLS,
   checkProgramTargets,
@@ -32,8 +31,15 @@ const WARM_UP_ROUNDS = 2;
 const SKILL_IDS = { [COMPONENT]: 'text/word_stats_rust', [PYTHON_SKILL]: 'text/word_stats_py' } as const;
 const LIMITS = { calls: CALLS, timeout: '120s' } as const;
 
+/** Makes calls in another project, and returns how many it made. */
+export interface ProgramPeer {
+  name: string;
+  run: (calls: number) => Promise<unknown>;
+}
+
 export interface ProgramBenchOptions {
   rounds: number;
+  peers?: readonly ProgramPeer[];
 }
 
 export interface ProgramReport {
@@ -52,7 +58,7 @@ export function runProgramBench(options: ProgramBenchOptions): Promise<ProgramRe
   return inBenchFolder((folder) => benchIn(folder, options));
 }
 
-async function benchIn(folder: string, { rounds }: ProgramBenchOptions): Promise<ProgramReport> {
+async function benchIn(folder: string, { rounds, peers = [] }: ProgramBenchOptions): Promise<ProgramReport> {
   const machine = await readMachine(join(folder, 'doctor'), 'python');
   placeFreshSkills(folder);
   await using runtime = createRuntime({
@@ -62,7 +68,7 @@ async function benchIn(folder: string, { rounds }: ProgramBenchOptions): Promise
     // All skills stay warm at the same time.
     pool: { maxStandby: 64 },
   });
-  const rows = await measure(await variantsOf(runtime), rounds);
+  const rows = await measure(await variantsOf(runtime, peers), rounds);
   return { machine: { ...machine, loadAtEnd: currentLoad() }, rows, targets: checkProgramTargets(rows) };
 }
 
@@ -80,15 +86,15 @@ async function measure(variants: readonly Variant[], rounds: number): Promise<Ro
   return [...samples].map(([name, values]) => summarize(name, values));
 }
 
-async function variantsOf(runtime: Runtime): Promise<Variant[]> {
+async function variantsOf(runtime: Runtime, peers: readonly ProgramPeer[]): Promise<Variant[]> {
   const called = await Promise.all(
     Object.entries(SKILL_IDS).map(([what, id]) => variantsOfSkill(runtime, what, id)),
   );
   const fresh = Object.entries(FRESH).flatMap(([program, skill], at) =>
     freshPair(runtime, { program, skill, at }),
   );
-  const peer = { name: AI_SDK, run: async () => assertCalls(await aiSdkRun(CALLS)) };
-  return [...called.flat(), ...(await Promise.all(fresh)), peer];
+  const others = peers.map(({ name, run }) => ({ name, run: async () => assertCalls(await run(CALLS)) }));
+  return [...called.flat(), ...(await Promise.all(fresh)), ...others];
 }
 
 async function variantsOfSkill(runtime: Runtime, what: string, id: string): Promise<Variant[]> {

@@ -1,12 +1,10 @@
 /**
- * The programs of the bench, skills that do nothing, and the code mode of another project.
+ * The programs of the bench, and skills that do nothing.
  *
  * @module
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { experimental_runCodeMode } from '@ai-sdk/code-mode';
-import { jsonSchema, tool } from 'ai';
 import type { Program } from '../../../src/index.ts';
 
 export type Repeat = 'oneByOne' | 'atOnce';
@@ -50,13 +48,4 @@ function place(folder: string, language: string, [file, source]: [string, string
   mkdirSync(dir, { recursive: true });
   writeFileSync(join(dir, 'manifest.yaml'), JSON.stringify(manifest));
   writeFileSync(join(dir, file), source);
-}
-
-/** Calls of a tool that does nothing, from a program in the QuickJS of the package. The tool runs in the host. */
-export function aiSdkRun(calls: number): Promise<unknown> {
-  const echo = tool({ inputSchema: jsonSchema({ type: 'object' }), execute: async () => ({ words: 1 }) });
-  const js = `let made = 0;
-for (let at = 0; at < ${calls}; at++) made += Number((await tools.echo({})).words > 0);
-return made;`;
-  return experimental_runCodeMode({ js, tools: { echo } });
 }

@@ -12,7 +12,12 @@ export function formatProgramReport({ machine, rows, targets }: ProgramReport): 
     const baseline = FRESH[name] ?? name.replace(/, [^,]*$/, `, ${HOST}`);
     const added = baseline === name ? NaN : addedMs(rows, name, baseline);
     const figures = [median, p95, min].map((ms) => ms.toFixed(3));
-    return [name, String(n), ...figures, Number.isNaN(added) ? '' : `${added < 0 ? '' : '+'}${added.toFixed(3)}`];
+    return [
+      name,
+      String(n),
+      ...figures,
+      Number.isNaN(added) ? '' : `${added < 0 ? '' : '+'}${added.toFixed(3)}`,
+    ];
   });
   return [
     formatMachine(machine),

@@ -15,7 +15,6 @@ export const PYTHON = 'in a Python program';
 export const COMPONENT = 'a component';
 export const PYTHON_SKILL = 'a Python skill';
 export const AT_ONCE: string = `${COMPONENT}, at once`;
-export const AI_SDK = 'a tool in the host, AI SDK code mode';
 
 export const SKILLS: readonly string[] = [COMPONENT, PYTHON_SKILL];
 export const PLACES: readonly string[] = [HOST, TYPESCRIPT, PYTHON];

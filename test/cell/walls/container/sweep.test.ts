@@ -29,7 +29,9 @@ test.each(['crun', 'podman'] as const)(
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await once(host.stdout, 'data');
-    const left = pidsIn(join(home, 'containers', backend, 'cells'));
+    const running = (): number[] => pidsIn(join(home, 'containers', backend, 'cells')).filter(isRunning);
+    await expect.poll(() => running().length).toBeGreaterThan(0);
+    const left = running();
     host.kill('SIGKILL');
     await once(host, 'exit');
     expect(left.filter(isRunning)).not.toEqual([]);
