@@ -33,6 +33,13 @@ beforeAll(async () => {
     source: `def execute(params):
     open("/etc/hostname").read()`,
   });
+  // Prints nothing, because a busy machine may not get that far in its time.
+  writeSkill(folder, {
+    id: 'test/silent',
+    source: `import time
+def execute(params):
+    time.sleep(50)`,
+  });
   writeSkill(folder, {
     id: 'test/slow',
     manifest: { limits: { timeout: '60s' } },
@@ -97,7 +104,7 @@ const CASES: { name: string; skill: string; params: unknown; options?: ExecuteOp
   { name: 'has wrong parameters', skill: 'test/echo', params: { text: 1 }, code: 'invalid_params' },
   {
     name: 'runs out of time',
-    skill: 'test/slow',
+    skill: 'test/silent',
     params: {},
     options: { timeout: 500 },
     code: 'resource_exceeded',
