@@ -48,8 +48,8 @@ export function npmPackagesIn(text: string): string[] {
   return [...new Set(lines)].toSorted();
 }
 
-/** The archives that a lock lists; throws if one is not a file of a registry. */
-export function archivesIn(text: string): NpmArchive[] {
+/** The archives that a lock lists; throws if one is not a file of a registry, or has an address in a lock without any. */
+export function archivesIn(text: string, addresses: 'allowed' | 'omitted' = 'allowed'): NpmArchive[] {
   const parsed = lockSchema.safeParse(text.length > MAX_LOCK_BYTES ? undefined : parseJson(text));
   if (!parsed.success) throw invalidLock('it is not a lock that npm 7 or newer wrote');
   return Object.entries(parsed.data.packages).flatMap(([path, found]) => {
@@ -58,7 +58,9 @@ export function archivesIn(text: string): NpmArchive[] {
     const { version = '', integrity = '', optional = false } = found;
     const name = path.slice(at + 'node_modules/'.length);
     // Without an integrity it is a folder or a repository, whose code a fetch would build. npm can omit the address.
-    const isFile = /^https?:/.test(found.resolved ?? 'https:') && !found.link;
+    const hasPlace =
+      found.resolved === undefined || (addresses === 'allowed' && /^https?:/.test(found.resolved));
+    const isFile = hasPlace && !found.link;
     if (!isFile || !NPM_LINE.test(`${name} ${version} ${integrity}`)) return [unlisted(path)];
     return [{ name, version, integrity, optional }];
   });

@@ -32,7 +32,10 @@ export function makeOverlayRecording(
   const bounds = { filesystem, env, processes: limits.processes ?? 0 };
   const least = leastFor(bundle.manifest, observed, { succeeded, allowed: bounds });
   const isLeftOut = succeeded || draft.place === 'home';
-  const needed = withUnseen(isLeftOut ? withoutDenied(least, { isNamed: !succeeded }) : least, bounds);
+  // A report from inside the cell that something was started where nothing could be is invented.
+  const hasStarted = bounds.processes > 0 && observed.processes.some(({ denied }) => !denied);
+  const granted = isLeftOut ? withoutDenied(least, { isNamed: !succeeded, hasStarted }) : least;
+  const needed = withUnseen(granted, bounds);
   const started = programs.filter((name) => name === programOf(command));
   const text = withPrograms(withPermissions(draft.text, addTo(fragment, needed)), [
     ...(fragment.capabilities.programs ?? []),
@@ -75,13 +78,16 @@ function exitCodeOf(outcome: Outcome): unknown {
  * A command that succeeded did not need what it was denied. In Skillcell's own folder an overlay counts at once, so that an
  * untrusted script could permit itself whatever it asks for; a person must allow it first.
  */
-function withoutDenied(least: Least, { isNamed }: { isNamed: boolean }): Least {
+function withoutDenied(
+  { processes, ...least }: Least,
+  { isNamed, hasStarted }: { isNamed: boolean; hasStarted: boolean },
+): Least {
   const used = <T>(rules: ObservedRule<T>[]): ObservedRule<T>[] => rules.filter(({ denied }) => !denied);
-  const wasDenied = [...least.filesystem, ...least.network, ...Object.values(least.env)].some(
-    ({ denied }) => denied,
-  );
+  const rules = [...least.filesystem, ...least.network, ...Object.values(least.env)];
+  const wasDenied = rules.some(({ denied }) => denied) || (processes !== undefined && !hasStarted);
   return {
     ...least,
+    ...(processes !== undefined && hasStarted ? { processes } : {}),
     filesystem: used(least.filesystem),
     network: used(least.network),
     env: Object.fromEntries(Object.entries(least.env).filter(([, { denied }]) => !denied)),

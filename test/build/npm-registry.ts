@@ -25,12 +25,17 @@ server.listen(0, '127.0.0.1', () => console.log(server.address().port));
 export interface NpmPackage {
   files: Record<string, string>;
   scripts?: Record<string, string>;
+  dependencies?: Record<string, string>;
 }
 
 /** Adds version 1.0.0 of a package to the folder of a registry. */
-export function addPackage(folder: string, name: string, { files, scripts = {} }: NpmPackage): void {
+export function addPackage(
+  folder: string,
+  name: string,
+  { files, scripts = {}, dependencies = {} }: NpmPackage,
+): void {
   const source = join(folder, `${name}-source`, 'package');
-  const described = { name, version: '1.0.0', type: 'module', main: 'main.js', scripts };
+  const described = { name, version: '1.0.0', type: 'module', main: 'main.js', scripts, dependencies };
   for (const [path, text] of Object.entries({ ...files, 'package.json': JSON.stringify(described) })) {
     mkdirSync(dirname(join(source, path)), { recursive: true });
     writeFileSync(join(source, path), text);

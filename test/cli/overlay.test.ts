@@ -126,6 +126,23 @@ describe('a person at the command line', () => {
     expect((await skillcell(['inspect', stranger])).stdout).not.toContain('asked.example');
   });
 
+  test.each(['0', '1'])(
+    'gives no processes to a script that was denied one and exits with %s',
+    async (status) => {
+      const stranger = join(project, '.claude', 'skills', `forker-${status}`);
+      mkdirSync(join(stranger, 'scripts'), { recursive: true });
+      writeFileSync(join(stranger, 'SKILL.md'), `---\nname: forker-${status}\ndescription: Forks.\n---\n`);
+      const script = `import os\ntry:\n    os.fork()\nexcept OSError:\n    raise SystemExit(${status})\n`;
+      writeFileSync(join(stranger, 'scripts', 'fork.py'), script);
+      const command = ['--write', '--', 'python', 'scripts/fork.py'];
+      const { stdout, stderr } = await skillcell(['record', stranger, ...command]);
+      expect(stderr).toContain('denied    start fork');
+      expect(stderr.includes('What was denied is left out')).toBe(status === '1');
+      expect(stdout).not.toContain('processes');
+      expect((await skillcell(['inspect', stranger])).stdout).not.toMatch(/processes:? 2/);
+    },
+  );
+
   test('writes no overlay through a link that came with a clone', async () => {
     const clone = join(folder, 'clone');
     const linked = join(clone, 'skills', 'linked');

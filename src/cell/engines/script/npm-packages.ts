@@ -29,28 +29,32 @@ export interface NpmOptions {
 }
 
 /** The pinned packages, if exactly these are installed. */
-export function installedNpmPackages({ home, bundle }: NpmOptions): NpmFound | undefined {
-  const pins = pinsOf(bundle);
-  const environment = environmentFor({ home, bundle });
-  if (!pins || environment === undefined) return undefined;
-  const packages = recordedPackages(environment);
-  if (packages?.digest !== pins.digest) return undefined;
-  return { folder: packagesFolder(environment), environment, packages };
+export function installedNpmPackages(options: NpmOptions): NpmFound | undefined {
+  const pins = pinsOf(options.bundle);
+  if (!pins) return undefined;
+  for (const environment of environmentsFor(options, pins)) {
+    const packages = recordedPackages(environment);
+    if (packages?.digest === pins.digest)
+      return { folder: packagesFolder(environment), environment, packages };
+  }
+  return undefined;
 }
 
 /** The same for a call: throws unless what is pinned is installed. Undefined if nothing is pinned. */
 export function npmPackagesFor(options: NpmOptions): NpmFound | undefined {
   const pins = pinsOf(options.bundle);
-  const environment = environmentFor(options);
-  if (!pins || environment === undefined) return undefined;
+  const environments = pins ? environmentsFor(options, pins) : [];
+  if (!pins || environments.length === 0) return undefined;
   const found = installedNpmPackages(options);
   if (found) return found;
-  throw notPinned(options.bundle, pins, recordedPackages(environment));
+  throw notPinned(options.bundle, pins, environments.map(recordedPackages).find(Boolean));
 }
 
-function environmentFor({ home, bundle }: NpmOptions): string | undefined {
+/** Other pins for equal package.json files, which may be those of another skill, have an environment of their own. */
+function environmentsFor({ home, bundle }: NpmOptions, pins: PinnedPackages): string[] {
   const key = keyOf(bundle);
-  return key.length === 0 ? undefined : folderOf({ home, target: NPM_TARGET }, key);
+  const place = { home, target: NPM_TARGET };
+  return key.length === 0 ? [] : [folderOf(place, key, pins), folderOf(place, key)];
 }
 
 export interface NpmFound {
@@ -68,9 +72,11 @@ export async function installNpmPackages(
   const needs = neededBy(bundle);
   // Whoever may not pin packages installs pinned ones only.
   if (needs.length === 0 || (!pins && !how.mayPin)) return undefined;
-  const folder = folderOf({ home, target: NPM_TARGET }, keyOf(bundle));
-  const isOther = pins !== undefined && recordedPackages(folder)?.digest !== pins.digest;
-  if ((how.upgrades || isOther) && existsSync(folder)) renameSync(folder, asideOf(folder));
+  const resolved = folderOf({ home, target: NPM_TARGET }, keyOf(bundle));
+  const isOther = pins !== undefined && recordedPackages(resolved)?.digest !== pins.digest;
+  const folder = isOther ? folderOf({ home, target: NPM_TARGET }, keyOf(bundle), pins) : resolved;
+  // Moved instead of removed, because cells of running calls may have it mounted.
+  if (how.upgrades && existsSync(folder)) renameSync(folder, asideOf(folder));
   if (!(await keepIfIntact(folder))) {
     const make = async (draft: string): Promise<void> => {
       await mkdir(draft, { recursive: true });

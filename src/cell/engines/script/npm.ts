@@ -47,7 +47,7 @@ export async function fetchNpmPackages(
       what: needs.map(({ requirement }) => requirement).join(', '),
     });
     await npm(['install', '--package-lock-only', ...FLAGS], project);
-    const archives = archivesIn(readFileSync(join(scratch, PACKAGE_LOCK), 'utf8'));
+    const archives = archivesIn(readFileSync(join(scratch, PACKAGE_LOCK), 'utf8'), 'omitted');
     onInstall?.({ step: 'download', engine: 'npm', what: `${archives.length} packages` });
     await npm(['ci', ...FLAGS], project);
     await cp(join(scratch, 'node_modules'), folder, { recursive: true });
@@ -98,9 +98,22 @@ interface Project {
   signal: AbortSignal | undefined;
 }
 
+/**
+ * The registry is the operator's, but what its packages depend on is anyone's: a repository, whose code would be built, an
+ * address that only this machine reaches, or a folder of it. An older npm knows only the last two settings: it starts no git,
+ * and leaves an address in the lock, which is refused.
+ */
+const REGISTRY_ONLY = {
+  npm_config_allow_git: 'none',
+  npm_config_allow_remote: 'none',
+  npm_config_allow_file: 'none',
+  npm_config_allow_directory: 'none',
+  npm_config_git: '/dev/null/git',
+  npm_config_omit_lockfile_registry_resolved: 'true',
+};
+
 function npm(args: readonly string[], { cwd, cache, signal }: Project): Promise<void> {
-  // Packages from a repository would be built, which runs their code. The registry is the operator's.
-  const env = { ...process.env, npm_config_allow_git: 'none', npm_config_cache: cache };
+  const env = { ...process.env, ...REGISTRY_ONLY, npm_config_cache: cache };
   const options = { cwd, env, timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES };
   return new Promise((resolve, reject) => {
     execFile('npm', [...args], { ...options, ...(signal ? { signal } : {}) }, (error, _, stderr) => {

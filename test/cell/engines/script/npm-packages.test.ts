@@ -4,10 +4,14 @@
  *
  * @module
  */
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { createRuntime, type CommandResult, type Outcome } from '../../../../src/index.ts';
+import { archivesIn } from '../../../../src/load/npm-packages.ts';
 import { addPackage, useRegistry } from '../../../build/npm-registry.ts';
 import { writeAgentSkill } from '../../../write-agent-skill.ts';
 import { openTestRuntime } from '../../test-runtime.ts';
@@ -28,8 +32,8 @@ const DEPENDENCIES = { greet: '^1.0.0', other: 'git+https://code.example/other.g
 let written = 0;
 
 /** Each has a package.json of its own: equal ones share what was installed. */
-function write(): string {
-  const described = { name: `own-${++written}`, dependencies: DEPENDENCIES, scripts: { install: 'exit 1' } };
+function write(name = `own-${++written}`): string {
+  const described = { name, dependencies: DEPENDENCIES, scripts: { install: 'exit 1' } };
   return writeAgentSkill(open.folder, {
     files: { ...FILES, 'package.json': JSON.stringify(described) },
   });
@@ -42,6 +46,13 @@ async function registry(word = 'hello'): Promise<{ folder: string; mark: string 
   addPackage(folder, 'greet', { files, scripts: { postinstall: `touch ${mark}` } });
   await useRegistry(folder);
   return { folder, mark };
+}
+
+/** The same overlay with another digest of the package, not of the skill. */
+function withOtherPin(text: string): string {
+  const changed = text.replace(/(?<=greet 1\.0\.0 sha256:)[0-9a-f]{8}/, '00000000');
+  expect(changed).not.toBe(text);
+  return changed;
 }
 
 function call(dir: string, command: string[]): Promise<Outcome> {
@@ -113,10 +124,49 @@ test('a call with pinned packages that are not installed, or were changed, is re
   expect(absent).toMatchObject({ ok: false, error: { code: 'skill_unavailable' } });
   await other.install(dir, { acceptPackages: () => true });
   const text = readFileSync(installation.overlay ?? '', 'utf8');
-  writeFileSync(
-    installation.overlay ?? '',
-    text.replace(/sha256:[0-9a-f]{8}(?=[0-9a-f]{56}\n)/, 'sha256:00000000'),
-  );
+  writeFileSync(installation.overlay ?? '', withOtherPin(text));
   // The changed overlay counts for nobody until its packages are installed again.
   expect(await other.exec(dir, command, { reject: false })).toMatchObject({ result: { exit_code: 1 } });
+});
+
+test('a package of the registry cannot choose an address, a repository or a folder for what it needs', async () => {
+  const asked: string[] = [];
+  const { folder } = await registry();
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    response.end(readFileSync(join(folder, 'greet-1.0.0.tgz')));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const places = [`http://${address}/x.tgz`, `git+http://${address}/x.git`, `file:${folder}/greet-1.0.0.tgz`];
+  for (const place of [...places, `file:${folder}/greet-source/package`]) {
+    addPackage(folder, 'greet', { files: { 'main.js': '' }, dependencies: { elsewhere: place } });
+    const error = await open.runtime.install(write()).catch((cause: unknown) => cause);
+    expect(error, place).toMatchObject({ code: 'skill_unavailable' });
+  }
+  server.close();
+  expect(asked).toEqual([]);
+});
+
+test('an address in the lock of an npm that knows no such setting is refused', () => {
+  const lock = (resolved?: string): string => {
+    const found = { version: '1.0.0', integrity: 'sha512-YQ==', ...(resolved ? { resolved } : {}) };
+    return JSON.stringify({ packages: { '': {}, 'node_modules/greet': found } });
+  };
+  expect(archivesIn(lock(), 'omitted')).toHaveLength(1);
+  expect(archivesIn(lock('https://code.example/x.tgz'))).toHaveLength(1);
+  expect(() => archivesIn(lock('https://code.example/x.tgz'), 'omitted')).toThrow('not a file of a registry');
+});
+
+test('a folder with equal package.json files and other pins does not touch the packages of another', async () => {
+  await registry();
+  const [mine, other] = [write('equal'), write('equal')];
+  await open.runtime.install(mine);
+  const { installation } = await open.runtime.install(other);
+  const overlay = installation.overlay ?? '';
+  const text = readFileSync(overlay, 'utf8');
+  writeFileSync(overlay, withOtherPin(text));
+  const again = open.runtime.install(other, { acceptPackages: () => true });
+  await expect(again).rejects.toMatchObject({ code: 'manifest_drift' });
+  expect(await run(mine, ['node', 'scripts/greet.mjs', 'x'])).toMatchObject({ stdout: 'hello x\n' });
 });
