@@ -7,6 +7,7 @@ import { hostname } from 'node:os';
 import { type Runtime, SkillError, parseDuration } from '../inside.ts';
 import type { ClusterClient } from '../cluster/client.ts';
 import type { connectCluster } from '../cluster/connect.ts';
+import type { Queues } from '../cluster/queues.ts';
 import type { ClusterFlags } from './shared-options.ts';
 
 /** Where a command finds its cluster, as `connectCluster` takes it. */
@@ -40,6 +41,7 @@ export function clusterPlace(flags: ClusterFlags, defaultName: string = nameOfHo
 export interface JoinedCluster {
   execute: ClusterClient['execute'];
   obstacle(): string | undefined;
+  queues: Queues['read'];
   close(): Promise<void>;
 }
 
@@ -51,7 +53,7 @@ export interface FrontFlags extends ClusterFlags {
 export async function joinCluster(flags: FrontFlags, runtime: Runtime): Promise<JoinedCluster> {
   const place = clusterPlace(flags);
   // Only for a cluster, because the packages of NATS are optional.
-  const { connectCluster: connect, ClusterClient: Client } = await loadCluster();
+  const { connectCluster: connect, ClusterClient: Client, Queues: Reader } = await loadCluster();
   const { clusterPool, clusterWait } = flags;
   const connection = await connect(place);
   const client = await Client.open({
@@ -59,9 +61,11 @@ export async function joinCluster(flags: FrontFlags, runtime: Runtime): Promise<
     ...(clusterPool ? { pools: clusterPool } : {}),
     ...(clusterWait === undefined ? {} : { waitMs: parseDuration(clusterWait) }),
   });
+  const queues = new Reader(connection, () => client.workers);
   return {
     execute: (ref, params, options) => client.execute(ref, params, options),
     obstacle: () => (client.workers.length > 0 ? undefined : 'No worker of the cluster announces itself'),
+    queues: () => queues.read(),
     close: async () => {
       await client.close();
       await connection.close();
@@ -103,10 +107,12 @@ function nameOfHost(): string {
 async function loadCluster(): Promise<{
   connectCluster: typeof connectCluster;
   ClusterClient: typeof ClusterClient;
+  Queues: typeof Queues;
 }> {
-  const [{ connectCluster: connect }, { ClusterClient: Client }] = await Promise.all([
+  const [{ connectCluster: connect }, { ClusterClient: Client }, { Queues: Reader }] = await Promise.all([
     import('../cluster/connect.ts'),
     import('../cluster/client.ts'),
+    import('../cluster/queues.ts'),
   ]);
-  return { connectCluster: connect, ClusterClient: Client };
+  return { connectCluster: connect, ClusterClient: Client, Queues: Reader };
 }

@@ -79,6 +79,8 @@ function frontPermissions(name: string, { inbox, tenants }: Own, pools: readonly
     publish: [
       '$JS.API.INFO',
       HELLO_SUBJECT,
+      // The list names all tenants, so a key of some of them may not read it.
+      ...(tenants.includes('*') ? [`$JS.API.CONSUMER.LIST.${STREAMS.calls}`] : []),
       ...pools.flatMap((pool) => tenants.map((tenant) => `sc.job.${pool}.${tenant}.*`)),
       ...tenants.map((tenant) => `sc.cancel.${tenant}.*`),
       'sc.alive.*',

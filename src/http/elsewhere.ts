@@ -7,6 +7,13 @@ import { type ExecuteOptions, type Outcome, type Runtime, SkillError } from '../
 
 type QuietOptions = ExecuteOptions & { reject: false };
 
+/** Calls of all tenants in a pool of other machines. */
+export interface PoolLoad {
+  pool: string;
+  waiting: number;
+  running: number;
+}
+
 /** Runs calls on other machines. */
 export interface Elsewhere {
   execute(
@@ -16,6 +23,8 @@ export interface Elsewhere {
   ): Promise<Outcome>;
   /** Why no call can run now; undefined if one can. */
   obstacle(): string | undefined;
+  /** Calls in each pool; undefined if that is unknown. */
+  queues(): Promise<readonly PoolLoad[] | undefined>;
 }
 
 /** What a call asks, and where it may run. */

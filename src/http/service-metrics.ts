@@ -4,6 +4,7 @@
  * @module
  */
 import { type FaultScope, type Outcome, packageVersion } from '../inside.ts';
+import type { PoolLoad } from './elsewhere.ts';
 import type { QuotaUse } from './quotas.ts';
 import type { PolicyView } from './service.ts';
 import { Counter, formatMetrics, Histogram, type Metric } from './metrics.ts';
@@ -18,6 +19,8 @@ export interface Gauges {
   faults?: Readonly<Record<FaultScope, number>> | undefined;
   policy: PolicyView;
   quotas: readonly QuotaUse[];
+  /** Absent without a cluster, or when its queues are unknown. */
+  pools?: readonly PoolLoad[] | undefined;
 }
 
 export class ServiceMetrics {
@@ -67,7 +70,7 @@ export class ServiceMetrics {
     ];
   }
 
-  format({ running, waiting, faults, policy, quotas }: Gauges): string {
+  format({ running, waiting, faults, policy, quotas, pools }: Gauges): string {
     return formatMetrics([
       gauge('skillcell_build_info', 'Version of Skillcell.', [
         `skillcell_build_info{version="${packageVersion()}"} 1`,
@@ -79,6 +82,7 @@ export class ServiceMetrics {
       counter('skillcell_tenant_calls_total', 'Ended calls by tenant and code.', this.#tenants),
       gauge('skillcell_calls_running', 'Running calls.', [`skillcell_calls_running ${running}`]),
       gauge('skillcell_calls_waiting', 'Calls in the queue.', [`skillcell_calls_waiting ${waiting}`]),
+      ...(pools ? poolGauges(pools) : []),
       ...quotaGauges(quotas),
       counter('skillcell_refused_total', 'Refused requests by reason.', this.#refused),
       counter('skillcell_http_requests_total', 'Requests by route and status.', this.#requests),
@@ -99,6 +103,25 @@ export class ServiceMetrics {
 
 function counter(name: string, help: string, values: Counter): Metric {
   return { name, help, type: 'counter', lines: values.lines(name) };
+}
+
+/** The name of a pool has no character that a label must escape. */
+function poolGauges(pools: readonly PoolLoad[]): Metric[] {
+  const lines = (name: string, value: (load: PoolLoad) => number): string[] =>
+    pools.map((load) => `${name}{pool="${load.pool}"} ${value(load)}`);
+  const [waiting, running] = ['skillcell_cluster_calls_waiting', 'skillcell_cluster_calls_running'] as const;
+  return [
+    gauge(
+      waiting,
+      'Calls in the queues of a pool, of all front ends.',
+      lines(waiting, (load) => load.waiting),
+    ),
+    gauge(
+      running,
+      'Calls that the workers of a pool run.',
+      lines(running, (load) => load.running),
+    ),
+  ];
 }
 
 function quotaGauges(quotas: readonly QuotaUse[]): Metric[] {

@@ -9,6 +9,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ClusterClient, connectCluster } from '../../src/api/cluster.ts';
 import { assertVersion } from '../../src/cluster/connect.ts';
+import { Queues } from '../../src/cluster/queues.ts';
 import { createRuntime } from '../../src/index.ts';
 import { packageRoot } from '../../src/package-root.ts';
 import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
@@ -50,10 +51,13 @@ beforeAll(async () => {
   const made = cli(['cluster', 'init', keys, ...ROLES, '--listen', `127.0.0.1:${port}`]);
   expect(made.stderr).toContain('nats-server -c');
   server = await startServer(join(keys, 'nats-server.conf'), port);
+  const queues = ['--queue', '200', '--queue-of-all', '30000'];
   const key = ['--cluster', server.url, '--cluster-key', join(keys, 'admin.nk')];
-  expect(cli(['cluster', 'setup', ...key, '--tenant', 'acme=5', '--tenant', 'bob'])).toMatchObject({
-    status: 0,
-  });
+  expect(cli(['cluster', 'setup', ...key, '--tenant', 'acme=5', '--tenant', 'bob', ...queues])).toMatchObject(
+    {
+      status: 0,
+    },
+  );
   writeSkill(folder, {
     id: 'test/echo',
     source: `def execute(params):
@@ -107,6 +111,14 @@ describe('with keys', () => {
     await only.kill();
   });
 
+  test('a front end of all tenants knows the queues, and one of a single tenant does not', async () => {
+    const workers = [{ pool: 'default', running: 0 }];
+    expect(await new Queues(await as('web'), () => workers).read()).toEqual([
+      { pool: 'default', waiting: 0, running: 0 },
+    ]);
+    expect(await new Queues(await as('bobweb'), () => workers).read()).toBeUndefined();
+  });
+
   test('the auditor verifies all chains', () => {
     const flags = ['--cluster', server.url, '--cluster-key', join(keys, 'eve.nk'), '--name', 'eve', '--json'];
     const { status, stdout } = cli(['audit', 'verify', ...flags]);
@@ -114,6 +126,12 @@ describe('with keys', () => {
     expect(found.problems).toEqual([]);
     expect(found.receipts).toBeGreaterThan(4);
     expect(status).toBe(0);
+  });
+
+  test('the queues have the bounds of the setup', async () => {
+    const manager = await jetstreamManager(await as('admin'));
+    const { config } = await manager.streams.info('SC_CALLS');
+    expect(config).toMatchObject({ max_msgs_per_subject: 200, max_msgs: 30_000 });
   });
 
   test('every file of a key is private', () => {
@@ -154,6 +172,11 @@ const REFUSED: { who: string; what: string; act: (connection: Connection) => Pro
     who: 'bobweb',
     what: 'reads large parameters of another tenant',
     act: (one) => ask(one, '$JS.API.STREAM.MSG.GET.OBJ_sc_large_acme'),
+  },
+  {
+    who: 'bobweb',
+    what: 'lists the queues of all tenants',
+    act: (one) => ask(one, '$JS.API.CONSUMER.LIST.SC_CALLS'),
   },
   { who: 'web', what: 'announces a worker', act: (one) => send(one, 'sc.worker.w9') },
   { who: 'web', what: 'writes the chain of a worker', act: (one) => publish(one, 'sc.receipt.w1') },

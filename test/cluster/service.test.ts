@@ -15,6 +15,7 @@ import { openCluster, type ClusterStage } from './stage.ts';
 let stage: ClusterStage;
 let service: ChildProcess;
 let url = '';
+let metricsToken = '';
 const tokens: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -47,6 +48,9 @@ def execute(params):
     tokens[tenant] = secret;
     return entry;
   });
+  const { entry, secret } = makeToken({ name: 'prometheus', tenant: 'operator', scopes: ['metrics'] });
+  access.push(entry);
+  metricsToken = secret;
   const accessFile = join(folder, 'access.json');
   writeFileSync(
     accessFile,
@@ -96,6 +100,13 @@ function call(
   });
 }
 
+async function poolMetric(name: string): Promise<string | undefined> {
+  const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } });
+  return new RegExp(`^skillcell_cluster_calls_${name}{pool="default"} (\\d+)$`, 'm').exec(
+    await response.text(),
+  )?.[1];
+}
+
 describe('a service in front of a cluster', () => {
   test.each(['acme', 'umbrella'])('gives %s its own workspace, with the same skill', async (tenant) => {
     const file = '/workspace/note.txt';
@@ -118,6 +129,14 @@ describe('a service in front of a cluster', () => {
     expect(refused.length).toBeGreaterThan(0);
     for (const response of refused) expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(all.some(({ status }) => status === 200)).toBe(true);
+  });
+
+  test('exports how many calls of the pool wait and run', async () => {
+    // The worker has one place, so one of the two waits while the other runs.
+    const ended = Promise.all(['acme', 'umbrella'].map((tenant) => call(tenant, { skill: 'test/slow' })));
+    while ((await poolMetric('waiting')) !== '1' || (await poolMetric('running')) !== '1') await sleep(100);
+    expect((await ended).map(({ status }) => status)).toEqual([200, 200]);
+    while ((await poolMetric('running')) !== '0' || (await poolMetric('waiting')) !== '0') await sleep(100);
   });
 
   test('gives a repeated request with the same Idempotency-Key the same outcome', async () => {

@@ -73,18 +73,21 @@ export interface SetupFlags extends ClusterFlags {
   tenant?: string[];
   pool?: string[];
   queue: string;
+  queueOfAll?: string;
   replicas: string;
 }
 
 /** Creates streams, buckets and the queues of tenants, or adjusts them. */
 export async function clusterSetup(flags: SetupFlags): Promise<number> {
   const tenants = (flags.tenant ?? ['default']).map(tenantShare);
+  const { queueOfAll } = flags;
   const connection = await connectCluster(clusterPlace(flags, 'admin'));
   try {
     await setUpCluster(connection, {
       tenants,
       ...(flags.pool ? { pools: flags.pool } : {}),
       queue: wholeNumber('--queue', flags.queue),
+      ...(queueOfAll === undefined ? {} : { queueOfAll: wholeNumber('--queue-of-all', queueOfAll) }),
       replicas: wholeNumber('--replicas', flags.replicas),
     });
   } finally {

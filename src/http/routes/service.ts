@@ -50,18 +50,19 @@ const metrics: Route = route({
     ' tenant of the file of tenants gets only the metrics of its own calls.',
   scopes: ['metrics'],
   answers: { 200: 'text/plain' },
-  handle: ({ service, identity, c }) => {
+  handle: async ({ service, identity, c }) => {
     c.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
     const own = service.tenancy.metricsTenant(identity);
-    if (!own) return c.body(service.metrics.format(gaugesOf(service)));
+    if (!own) return c.body(service.metrics.format(await gaugesOf(service)));
     const quotas = service.quotas.use.filter(({ tenant }) => tenant === identity.tenant);
     return c.body(service.tenancy.metricsOf(own).formatOwn(quotas));
   },
 });
 
-function gaugesOf(service: Service): Gauges {
-  const { faults } = service.options;
-  return { ...service.dispatcher.load, faults, policy: service.policy(), quotas: service.quotas.use };
+async function gaugesOf(service: Service): Promise<Gauges> {
+  const { faults, elsewhere } = service.options;
+  const pools = await elsewhere?.queues();
+  return { ...service.dispatcher.load, faults, policy: service.policy(), quotas: service.quotas.use, pools };
 }
 
 const me: Route = route({
