@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --rounds N --only subprocess|wasm|python-wasm|gateway|container|distribution|programs]`: Skillcell and other sandboxes in the same rounds of one run.
+ * `npm run bench [-- --rounds N --only subprocess|wasm|python-wasm|gateway|container|distribution|programs|simulation]`: Skillcell and other sandboxes in the same rounds of one run.
  *
  * @module
  */
@@ -25,6 +25,8 @@ import { formatReport } from './runner/table.ts';
 import { runWasmBench } from './runner/wasm/run-wasm-bench.ts';
 import { formatWasmReport } from './runner/wasm/table.ts';
 import { builtLanguages } from './runner/wasm/languages.ts';
+import { runSimulation } from './simulation/run-simulation.ts';
+import { formatSimulation } from './simulation/table.ts';
 import { StarlingMonkey } from './starlingmonkey.ts';
 import { WasmPeers } from './wasm-peers.ts';
 
@@ -36,6 +38,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   container,
   distribution,
   programs,
+  simulation,
 };
 
 const { values } = parseArgs({
@@ -109,6 +112,12 @@ async function programs(): Promise<void> {
   const report = await runProgramBench({ ...settings, peers: PROGRAM_PEERS });
   console.log(formatProgramReport(report));
   save(report, 'programs');
+}
+
+async function simulation(): Promise<void> {
+  const report = await runSimulation();
+  console.log(formatSimulation(report));
+  save(report, 'simulation');
 }
 
 interface Saved {

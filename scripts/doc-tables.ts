@@ -18,6 +18,7 @@ import type { MachineFacts } from '../bench/runner/machine.ts';
 import type { BenchReport } from '../bench/runner/run-bench.ts';
 import type { WasmReport } from '../bench/runner/wasm/run-wasm-bench.ts';
 import type { PythonWasmReport } from '../bench/runner/python-wasm/run-python-wasm-bench.ts';
+import type { SimulationReport } from '../bench/simulation/run-simulation.ts';
 import type { SkillwareReport } from './compare-skillware.ts';
 import type { AgentSkillsReport } from './agent-skills/report.ts';
 import {
@@ -43,6 +44,7 @@ import { formatDistributionCosts, formatLies } from './documents/distribution-ta
 import { formatErrorCodes, formatLimitNames } from './documents/error-tables.ts';
 import { formatLoadCalls, formatLoadVerdicts } from './documents/load-tables.ts';
 import { formatManifestKeys } from './documents/manifest-table.ts';
+import { formatSimulationAssumptions, formatSimulationRows } from './documents/simulation-tables.ts';
 import { formatModes, formatPyodide, formatWays } from './documents/mode-tables.ts';
 import { formatMatrix as formatStudyMatrix, formatStudyCosts } from '../src/study/format.ts';
 import type { BundledReport } from './study-bundled.ts';
@@ -68,6 +70,7 @@ export const DOCUMENTS: readonly string[] = [
   'README.md',
   'docs/agent-skills.md',
   'docs/api.md',
+  'docs/cluster.md',
   'docs/compare.md',
   'docs/distribution.md',
   'docs/errors.md',
@@ -90,6 +93,7 @@ const bench = (): PythonWasmReport => newestResult('python-wasm') as PythonWasmR
 const distribution = (): DistributionReport => newestResult('distribution') as DistributionReport;
 const load = (): LoadReport => newestResult('load') as LoadReport;
 const agentSkills = (): AgentSkillsReport => newestResult('agent-skills') as AgentSkillsReport;
+const simulation = (): SimulationReport => newestResult('simulation') as SimulationReport;
 const skillware = (): SkillwareReport => newestResult('skillware') as SkillwareReport;
 
 const FIGURES: Readonly<Record<string, () => string>> = {
@@ -135,6 +139,8 @@ const FIGURES: Readonly<Record<string, () => string>> = {
   'load-machine': () => machineOf(load().machine),
   'load-calls': () => formatLoadCalls(load()),
   'load-verdicts': () => formatLoadVerdicts(load()),
+  'simulation-assumptions': () => formatSimulationAssumptions(simulation()),
+  'simulation-rows': () => formatSimulationRows(simulation()),
   'study-machine': () => machineOf(bundled().machine),
   'study-matrix': () => formatStudyMatrix(bundled().study),
   'study-costs': () => formatStudyCosts(bundled().study),
