@@ -31,6 +31,35 @@ const REFUSED: readonly { title: string; args: readonly string[]; message: RegEx
     message: /sha256/,
   },
   {
+    title: 'a cluster without servers',
+    args: [
+      '--set',
+      'access.existingSecret=x,cluster.enabled=true,cluster.keySecret=x,networkPolicy.enabled=false',
+    ],
+    message: /cluster\.url or nats\.enabled/,
+  },
+  {
+    title: 'servers that no pod may reach',
+    args: [
+      '--set',
+      'access.existingSecret=x,cluster.enabled=true,cluster.keySecret=x,cluster.url=nats://a:4222',
+    ],
+    message: /networkPolicy\.egress/,
+  },
+  {
+    title: 'a cluster without keys',
+    args: ['--set', 'access.existingSecret=x,cluster.enabled=true,nats.enabled=true,nats.configSecret=x'],
+    message: /cluster\.keySecret/,
+  },
+  {
+    title: 'credentials in the address of servers',
+    args: [
+      '--set',
+      'access.existingSecret=x,cluster.enabled=true,cluster.keySecret=x,cluster.url=nats://a:b@c:4222',
+    ],
+    message: /cluster/,
+  },
+  {
     title: 'a user who is root',
     args: ['--set', 'access.existingSecret=x,podSecurityContext.runAsUser=0'],
     message: /runAsUser/,

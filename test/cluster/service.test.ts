@@ -75,7 +75,8 @@ async function startService(args: string[]): Promise<void> {
   const command = [join(packageRoot(), 'bin/skillcell.js'), 'serve', '--port', '0', '--cluster', stage.url];
   service = spawn(process.execPath, [...command, '--name', 'web', ...args], {
     cwd: stage.folder,
-    env: { ...process.env, SKILLCELL_HOME: join(stage.folder, 'home-web') },
+    // A front end starts no programs: it needs no bubblewrap and no Python.
+    env: { ...process.env, PATH: '/nonexistent', SKILLCELL_HOME: join(stage.folder, 'home-web') },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';

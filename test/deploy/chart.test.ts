@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { readAccessFile } from '../../src/http/access-file.ts';
+import { ServiceMetrics } from '../../src/http/service-metrics.ts';
 import { parsePolicy } from '../../src/index.ts';
 import { ROOT } from '../../scripts/steps.ts';
 import { openFolder, removeFolder } from '../write-skill.ts';
-import { serveDefault, serveOptions } from './serve-options.ts';
+import { defaultOf, optionsOf, serveDefault, serveOptions } from './serve-options.ts';
 
 const CHART = join(ROOT, 'deploy/helm/skillcell');
 const read = (file: string): string => readFileSync(join(CHART, file), 'utf8');
@@ -36,6 +37,12 @@ describe('the values', () => {
     { access: { rules: { version: 1 } } },
     { modes: { jail: true, seccompProfile: '/etc/profile.json' } },
     { serve: { env: ['A=secret'] } },
+    { cluster: { url: 'nats://user:secret@nats.example.com:4222' } },
+    { cluster: { url: 'http://nats.example.com' } },
+    { cluster: { setup: { replicas: 2 } } },
+    { workers: { pool: 'not-a-pool' } },
+    { workers: { tenants: ['a.b'] } },
+    { workers: { autoscaling: { waitingPerWorker: '0' } } },
   ])('%j are refused', (wrong) => {
     expect(check(wrong)).toBe(false);
   });
@@ -100,6 +107,54 @@ describe('the workload', () => {
   test('gets no token of the cluster', () => {
     expect(workload).toContain('automountServiceAccountToken: false');
     expect(read('templates/serviceaccount.yaml')).toContain('automountServiceAccountToken: false');
+  });
+});
+
+describe('the workers', () => {
+  const workers = read('templates/workers.yaml');
+  const flagsIn = (text: string): string[] =>
+    [...text.matchAll(/^ *- (--[\w-]+)/gm)].map(([, flag = '']) => flag);
+
+  test.each([
+    { file: 'statefulset', command: ['serve'] },
+    { file: 'workers', command: ['worker'] },
+    { file: 'cluster-setup', command: ['cluster', 'setup'] },
+  ])('$file.yaml starts a command with options that it has', ({ file, command }) => {
+    const flags = [...flagsIn(read(`templates/${file}.yaml`)), ...flagsIn(read('templates/_helpers.tpl'))];
+    expect(flags).toContain('--cluster');
+    expect(flags.filter((flag) => !optionsOf(...command).includes(flag))).toEqual([]);
+  });
+
+  test('keep their names, and see only their own keys', () => {
+    expect(workers).toContain('kind: StatefulSet');
+    expect(workers).toContain('--name=$(POD_NAME)');
+    const mounts = [...read('templates/_helpers.tpl').matchAll(/\{ name: cluster-keys, .*\}/g)];
+    expect(mounts.map(([mount]) => mount.includes('subPathExpr: $(POD_NAME).nk'))).toEqual([true]);
+  });
+
+  test('are scaled by metrics that the service exports', () => {
+    const exported = new ServiceMetrics().format({
+      ...{ running: 0, waiting: 0, quotas: [], policy: { digest: '', state: 'current', waiting: [] } },
+      pools: [{ pool: 'default', waiting: 3, running: 4 }],
+    });
+    const names = [...workers.matchAll(/name: (skillcell_cluster_\w+)/g)].map(([, name = '']) => name);
+    expect(names).toHaveLength(2);
+    for (const name of names) expect(exported).toMatch(new RegExp(`^${name}\\{pool="default"\\} [34]$`, 'm'));
+  });
+
+  test('get no token of the cluster', () => {
+    for (const file of ['workers', 'cluster-setup', 'nats'])
+      expect(read(`templates/${file}.yaml`)).toContain('automountServiceAccountToken: false');
+  });
+
+  test('have the defaults of the command line', () => {
+    const { workers: settings, cluster } = values as unknown as {
+      workers: { pool: string };
+      cluster: { setup: { queue: number; queueOfAll: number } };
+    };
+    expect(settings.pool).toBe(defaultOf('--pool', 'worker'));
+    expect(String(cluster.setup.queue)).toBe(defaultOf('--queue', 'cluster', 'setup'));
+    expect(cluster.setup.queueOfAll).toBe(50 * cluster.setup.queue);
   });
 });
 

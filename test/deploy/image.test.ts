@@ -118,3 +118,24 @@ describe('the Dockerfile', () => {
     expect(flags).toEqual(flags.filter((flag) => serveOptions().includes(flag)));
   });
 });
+
+test('the image keeps the packages of a cluster, which a package without optional peers does not have', () => {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { dependencies?: Record<string, string>; peerDependencies?: object }>;
+  };
+  const peers = Object.keys(packages['']?.peerDependencies ?? {}).filter((name) =>
+    name.startsWith('@nats-io/'),
+  );
+  const needed = new Set(peers);
+  for (const name of needed)
+    for (const next of Object.keys(packages[`node_modules/${name}`]?.dependencies ?? {})) needed.add(next);
+  const kept = /cp -a (node_modules\/.+) \/tmp\/cluster/.exec(DOCKERFILE)?.[1]?.split(' ') ?? [];
+  expect(peers.length).toBeGreaterThan(3);
+  expect(kept).toEqual(
+    [
+      ...new Set(
+        [...needed].map((name) => `node_modules/${name.startsWith('@') ? name.split('/')[0] : name}`),
+      ),
+    ].toSorted(),
+  );
+});

@@ -1,22 +1,36 @@
 /**
- * The options that `skillcell serve` has, from the command line itself.
+ * The options of commands that the files of `deploy/` start, from the command line itself.
  *
  * @module
  */
 import { Command } from 'commander';
+import { addCluster } from '../../src/cli/cluster-commands.ts';
 import { addService } from '../../src/cli/service-commands.ts';
 
 export function serveOptions(): string[] {
-  return serveCommand()?.options.flatMap(({ long }) => long ?? []) ?? [];
+  return optionsOf('serve');
+}
+
+/** The options of a command, such as `serve` or `cluster setup`. */
+export function optionsOf(...names: readonly string[]): string[] {
+  return commandOf(names)?.options.flatMap(({ long }) => long ?? []) ?? [];
 }
 
 /** The value of an option that nobody gave. */
 export function serveDefault(name: string): unknown {
-  return serveCommand()?.options.find(({ long }) => long === name)?.defaultValue;
+  return defaultOf(name, 'serve');
 }
 
-function serveCommand(): Command | undefined {
+export function defaultOf(option: string, ...names: readonly string[]): unknown {
+  return commandOf(names)?.options.find(({ long }) => long === option)?.defaultValue;
+}
+
+function commandOf(names: readonly string[]): Command | undefined {
   const program = new Command();
   addService(program, () => undefined);
-  return program.commands.find((command) => command.name() === 'serve');
+  addCluster(program, () => undefined);
+  return names.reduce<Command | undefined>(
+    (command, name) => command?.commands.find((one) => one.name() === name),
+    program,
+  );
 }
