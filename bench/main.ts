@@ -1,10 +1,11 @@
 /**
- * `npm run bench [-- --rounds N --only subprocess|wasm|python-wasm|gateway|container|distribution]`: Skillcell and other sandboxes in the same rounds of one run.
+ * `npm run bench [-- --rounds N --only subprocess|wasm|python-wasm|gateway|container|distribution|programs]`: Skillcell and other sandboxes in the same rounds of one run.
  *
  * @module
  */
 import { parseArgs } from 'node:util';
 import { ContainerPeers } from './container-peers.ts';
+import { PROGRAM_PEERS } from './program-peers.ts';
 import { installPeer, Peer } from './peer.ts';
 import type { MachineFacts } from './runner/machine.ts';
 import { saveResult } from './saved-results.ts';
@@ -15,6 +16,8 @@ import { runDistributionBench } from './runner/distribution/run-distribution-ben
 import { formatDistributionReport } from './runner/distribution/table.ts';
 import { runGatewayBench } from './runner/gateway/run-gateway-bench.ts';
 import { formatGatewayReport } from './runner/gateway/table.ts';
+import { runProgramBench } from './runner/programs/run-program-bench.ts';
+import { formatProgramReport } from './runner/programs/table.ts';
 import { runPythonWasmBench } from './runner/python-wasm/run-python-wasm-bench.ts';
 import { formatPythonWasmReport } from './runner/python-wasm/table.ts';
 import { runBench } from './runner/run-bench.ts';
@@ -32,6 +35,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   gateway,
   container,
   distribution,
+  programs,
 };
 
 const { values } = parseArgs({
@@ -99,6 +103,12 @@ async function distribution(): Promise<void> {
   const report = await runDistributionBench(settings);
   console.log(formatDistributionReport(report));
   save(report, 'distribution');
+}
+
+async function programs(): Promise<void> {
+  const report = await runProgramBench({ ...settings, peers: PROGRAM_PEERS });
+  console.log(formatProgramReport(report));
+  save(report, 'programs');
 }
 
 interface Saved {

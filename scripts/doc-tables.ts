@@ -25,6 +25,7 @@ import {
   formatAgentSkillLoads,
   formatAgentSkillReasons,
   formatAgentSkillTasks,
+  formatAgentSkillWasm,
   formatInject,
 } from './documents/agent-skills-tables.ts';
 import { formatApi } from './documents/api-tables.ts';
@@ -110,6 +111,7 @@ const FIGURES: Readonly<Record<string, () => string>> = {
   'agent-skills-loads': () => formatAgentSkillLoads(agentSkills()),
   'agent-skills-answers': () => formatAgentSkillAnswers(agentSkills()),
   'agent-skills-reasons': () => formatAgentSkillReasons(agentSkills()),
+  'agent-skills-wasm': () => formatAgentSkillWasm(agentSkills()),
   'agent-skills-tasks': () => formatAgentSkillTasks(agentSkills()),
   'agent-skills-inject': () => formatInject(agentSkills()),
   pyodide: formatPyodide,

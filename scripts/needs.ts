@@ -38,6 +38,7 @@ const NATIVE_SUITES = [
   'test/skills/**',
   'test/study/**',
   'test/chaos/**',
+  'test/cluster/**',
   'test/adapters/**',
   'test/clients/**',
   'test/agent-skills/**',
@@ -70,6 +71,9 @@ const REGISTRY_SUITES = [
   'test/distribution/oci/acceptance*',
   'test/deploy/action-publish*',
 ];
+
+/** Their workers are real, and so is the server between them. */
+const CLUSTER_SUITES = ['test/cluster/**'];
 
 export const NEEDS: readonly Need[] = [
   {
@@ -221,10 +225,11 @@ export const NEEDS: readonly Need[] = [
     debianPackage: 'openssl',
     suites: ['test/distribution/oci/registries-commands*'],
   },
-  goNeed('registry', '--version'),
-  goNeed('crane', 'version'),
-  goNeed('registry-with-referrers'),
-  goNeed('oras-push'),
+  goNeed('registry', REGISTRY_SUITES, '--version'),
+  goNeed('crane', REGISTRY_SUITES, 'version'),
+  goNeed('registry-with-referrers', REGISTRY_SUITES),
+  goNeed('oras-push', REGISTRY_SUITES),
+  goNeed('nats-server', CLUSTER_SUITES, '--version'),
   {
     name: 'Chromium',
     probe: ['chromium', '--version'],
@@ -234,10 +239,10 @@ export const NEEDS: readonly Need[] = [
 ];
 
 /** A program that is run to see whether it works, if it has something to say about itself. */
-function goNeed(goPackage: GoProgram, ...args: string[]): Need {
+function goNeed(goPackage: GoProgram, suites: readonly string[], ...args: string[]): Need {
   const program = goProgram(goPackage);
   const probe = args.length === 0 ? (['test', '-x', program] as const) : ([program, ...args] as const);
-  return { name: `${goPackage} (Go)`, probe, debianPackage: 'golang-go', goPackage, suites: REGISTRY_SUITES };
+  return { name: `${goPackage} (Go)`, probe, debianPackage: 'golang-go', goPackage, suites };
 }
 
 /** Installs what is missing if possible, and returns what is still missing. */

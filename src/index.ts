@@ -47,6 +47,7 @@ export { saveRecording } from './record/recording.ts';
 export type { Recording } from './record/recording.ts';
 export type { CommandResult, CommandSuccess } from './results/command-result.ts';
 export type { FileChange } from './results/changed-files.ts';
+export type { TenantContext, TenantOption } from './policy/tenant-context.ts';
 export type { ExecOptions, ExecuteOptions, RecordOptions, RuntimeOptions } from './runtime-options.ts';
 export { Runtime, createRuntime } from './runtime.ts';
 export type { TraceContext } from './telemetry/telemetry.ts';

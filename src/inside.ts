@@ -4,6 +4,7 @@
  * @module
  */
 export { createRuntime, Runtime } from './runtime.ts';
+export { describeReach, reachOf, type Reached } from './tree/reach.ts';
 export type { Program, ProgramLimits, ProgramOptions } from './programs/programs.ts';
 export { PROGRAM_LANGUAGE_NAMES, type ProgramLanguage } from './vocabulary/program-languages.ts';
 export { mapConcurrently } from './tools/map-concurrently.ts';
@@ -172,11 +173,12 @@ export { readAttestations } from './distribution/attestations.ts';
 export type { Attested } from './distribution/attestations.ts';
 export { HttpClient } from './distribution/http/client.ts';
 export { parseReference } from './distribution/oci/reference.ts';
+export type { OciReference } from './distribution/oci/reference.ts';
 export { publishSkill } from './distribution/publish.ts';
 export type { Published } from './distribution/publish.ts';
 export { mirrorSkill } from './distribution/mirror.ts';
 export type { Mirrored } from './distribution/mirror.ts';
-export { listInCatalog } from './distribution/oci/catalog.ts';
+export { assertCatalogPlace, listInCatalog } from './distribution/oci/catalog.ts';
 export { assertCatalog, searchCatalogs } from './distribution/search.ts';
 export type { SearchHit, SearchResult } from './distribution/search.ts';
 export { sourceKindOf } from './vocabulary/source-kinds.ts';
@@ -195,7 +197,9 @@ export { tenantHome, tenantsDir } from './load/tenant-home.ts';
 export { limitSchema, lowerLimits, tenantLimitSchema } from './tenants/limits.ts';
 export type { Limits, Quota, TenantLimits } from './tenants/limits.ts';
 export { LiveTenants } from './tenants/live-tenants.ts';
+export type { LiveTenantsOptions } from './tenants/live-tenants.ts';
 export { TENANTS_FILE } from './tenants/tenants-file.ts';
 export type { Issuer, Tenant, UploadLimits } from './tenants/tenants-file.ts';
+export { approvalsOfTenant } from './stages.ts';
 export { Uploads } from './tenants/uploads.ts';
 export type { ReceivedUpload, Upload } from './tenants/uploads.ts';

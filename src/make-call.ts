@@ -87,7 +87,7 @@ export class CallMaker {
   #open({ ref, options, above }: CallRequest): LiveCall {
     const { onEvent, onOutput, signal, caller = this.#options.caller } = options;
     const name = typeof ref === 'string' ? ref : ref.bundle.manifest.name;
-    const id = this.#options.nextId();
+    const { id = this.#options.nextId() } = options;
     const lineage = above?.lineage;
     return this.#options.calls.open({ id, ref: name, caller, onEvent, onOutput, signal, lineage });
   }

@@ -71,6 +71,8 @@ export interface RuntimeOptions {
 export interface ExecuteOptions extends PlanOptions {
   /** The caller's name for the receipt and the guards; absent: the caller of the runtime. */
   caller?: string;
+  /** Id of a call that was accepted elsewhere, for its outcome and receipt; absent: a new one. Never from a client. */
+  id?: string;
   /** Aborting it cancels the call and kills its cell. */
   signal?: AbortSignal;
   /** The trace that this call belongs to; absent: the active one, if any. */

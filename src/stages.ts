@@ -36,6 +36,11 @@ export interface SharedParts extends Pick<Stages, 'pool' | 'receipts' | 'offload
   observed: WeakMap<Manifest, Allowed>;
 }
 
+/** The approvals that count for the calls of a tenant. */
+export function approvalsOfTenant(home: string, name: string): Approvals {
+  return new Approvals(tenantHome(home, name));
+}
+
 export class StagesInForce {
   readonly #shared: SharedParts;
   readonly #approvals: Approvals;
@@ -65,7 +70,7 @@ export class StagesInForce {
   }
 
   approvals(tenant?: TenantContext): Approvals {
-    return tenant ? new Approvals(tenantHome(this.#shared.places.home, tenant.name)) : this.#approvals;
+    return tenant ? approvalsOfTenant(this.#shared.places.home, tenant.name) : this.#approvals;
   }
 
   #ofTenant(tenant: TenantContext): Stages {

@@ -41,6 +41,7 @@ const PIPELINE = [
   'distribution',
   'tenants',
   'adapters',
+  'cluster',
   'api',
   'index',
   'inside',
@@ -89,6 +90,14 @@ const STARTED_FRONT_ENDS: readonly (readonly [command: string, folder: string])[
   ['src/cli/commands/serve.ts', 'src/http/'],
   ['src/cli/commands/tokens.ts', 'src/http/'],
 ];
+/** Commands that belong to a cluster. */
+const CLUSTER_COMMANDS = new Set(
+  ['commands/worker', 'commands/cluster', 'commands/audit', 'open-cluster'].map(
+    (name) => `src/cli/${name}.ts`,
+  ),
+);
+/** The client of the cluster's servers: optional, so only one folder may import it. */
+const CLUSTER_CLIENT = /^@nats-io\//;
 /** The text of an outcome for a model, which adapters share with the MCP server. */
 const MODEL_TEXT = 'src/mcp/result.ts';
 /** The types of answers that the service gives and the console shows. */
@@ -137,6 +146,7 @@ function mayImport(file: string, target: string): boolean {
   const [from, to] = [partOf(file), partOf(target)];
   const named = [...SHIPPED_TOOLS, ...STARTED_FRONT_ENDS];
   if (named.some(([command, folder]) => file === command && target.startsWith(folder))) return true;
+  if (target.startsWith('src/cluster/') && CLUSTER_COMMANDS.has(file)) return true;
   if (target === MODEL_TEXT && from === 'adapters') return true;
   if (target === CONSOLE_TYPES && from === 'http') return true;
   if (target === PROTOCOL) return from === 'cell';
@@ -214,6 +224,12 @@ describe('the source tree', () => {
     expect(sources.flatMap((file) => leadsToFramework(file, read(file)))).toEqual([]);
     expect(leadsToFramework('src/runtime.ts', `import { tool } from 'ai';`)).toEqual(['ai']);
     expect(leadsToFramework('src/index.ts', `export { a } from './adapters/mastra.ts';`)).toHaveLength(1);
+  });
+
+  test('imports the client of cluster servers only in src/cluster', () => {
+    const importing = sources.filter((file) => importsOf(read(file)).some((one) => CLUSTER_CLIENT.test(one)));
+    expect(importing.length).toBeGreaterThan(0);
+    expect(importing.filter((file) => partOf(file) !== 'cluster')).toEqual([]);
   });
 
   test('sends requests of distribution only from its one folder for that', () => {

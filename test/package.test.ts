@@ -27,7 +27,7 @@ describe('agent frameworks', () => {
   const frameworks = Object.keys(runtime.peerDependencies);
 
   test('are optional, so that nobody installs one with the runtime', () => {
-    expect(frameworks).toHaveLength(5);
+    expect(frameworks).toHaveLength(9);
     for (const name of frameworks) {
       expect(runtime.peerDependenciesMeta[name], name).toEqual({ optional: true });
       // npm refuses to install a package beside another version of an optional peer.

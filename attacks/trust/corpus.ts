@@ -10,6 +10,7 @@ import { GUARD_ATTACKS } from './guards.ts';
 import { MODE_ATTACKS } from './modes.ts';
 import { NAME_ATTACKS } from './names.ts';
 import { PIN_ATTACKS } from './pins.ts';
+import { PROGRAM_ATTACKS } from './programs.ts';
 import { POLICY_ATTACKS } from './policies.ts';
 import { SWAP_ATTACKS } from './swaps.ts';
 import { VARIABLE_ATTACKS } from './variables.ts';
@@ -26,4 +27,5 @@ export const TRUST_ATTACKS: readonly TrustAttack[] = [
   ...VARIABLE_ATTACKS,
   ...GUARD_ATTACKS,
   ...WORD_ATTACKS,
+  ...PROGRAM_ATTACKS,
 ];

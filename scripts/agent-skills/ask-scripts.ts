@@ -23,8 +23,8 @@ export interface AskedScript {
   wasm: Answer;
   /** Whether both printed the same bytes and ended with the same code; absent unless both answered. */
   same?: boolean;
-  /** What it imports of Python that Wasm does not have. */
-  lacks: string[];
+  /** What it imports of Python that Wasm does not have; absent in older results. */
+  lacks?: string[];
 }
 
 export interface AskedSkill {
@@ -57,12 +57,14 @@ export async function askScripts(runtime: Runtime, skill: string, dir: string): 
 }
 
 /** Modules of Python that start processes or threads, or open sockets. */
-const NOT_IN_WASM = ['subprocess', 'multiprocessing', 'threading', 'socket', 'signal', 'ctypes', 'fcntl'];
+const NOT_IN_WASM: ReadonlySet<string> = new Set([
+  ...['subprocess', 'multiprocessing', 'threading', 'socket', 'signal', 'ctypes', 'fcntl'],
+]);
 
 function lacksInWasm(bundle: Skill['bundle'], path: string): string[] {
   const folder = posix.dirname(path);
   const modules = loadedModules(bundle, [path], folder === '.' ? '' : folder) ?? [];
-  return modules.map(({ name }) => name).filter((name) => NOT_IN_WASM.includes(name));
+  return modules.map(({ name }) => name).filter((name) => NOT_IN_WASM.has(name));
 }
 
 /** A skill whose packages cannot be installed is asked without them. */

@@ -50,11 +50,13 @@ export async function gather(options: GatherOptions): Promise<void> {
   const report: AgentSkillsReport = {
     machine,
     repositories: [],
-    tasks: tasks === undefined ? [] : await gatherTasks(runtime, tasks, { temp, home, office }),
+    tasks: tasks === undefined ? [] : await gatherTasks(runtime, tasks, temp),
     ...(inject === undefined ? {} : { inject: await gatherInject({ runtime, temp, lookups }, inject) }),
   };
   for (const checkout of checkouts) report.repositories.push(await gatherRepository(runtime, checkout, run));
   for (const checkout of load) report.repositories.push(await gatherRepository(runtime, checkout, false));
+  if (office && tasks !== undefined)
+    report.tasks.push(...(await gatherOffice(runtime, tasks, { temp, home })));
   report.machine = { ...machine, loadAtEnd: currentLoad() };
   console.log(JSON.stringify(report, null, 2));
   if (save) console.error(`Written to ${saveResult(report, 'agent-skills')}`);
@@ -96,7 +98,7 @@ async function gatherRepository(runtime: Runtime, argument: string, run: boolean
 async function gatherTasks(
   runtime: Runtime,
   argument: string,
-  { temp, home, office = false }: { temp: string; home: string; office: boolean | undefined },
+  temp: string,
 ): Promise<AgentSkillsReport['tasks']> {
   const bundles = findBundles(readCheckout(argument).dir, MAX_BUNDLES);
   const rows: AgentSkillsReport['tasks'] = [];
@@ -108,7 +110,17 @@ async function gatherTasks(
       rows.push({ ...(await runTask(runtime, task, { dir, temp, mode })), packages });
     }
   }
-  if (!office) return rows;
+  return rows;
+}
+
+/** Last, because what the image needs is granted to the whole skill, and Wasm refuses such a grant. */
+async function gatherOffice(
+  runtime: Runtime,
+  argument: string,
+  { temp, home }: { temp: string; home: string },
+): Promise<AgentSkillsReport['tasks']> {
+  const bundles = findBundles(readCheckout(argument).dir, MAX_BUNDLES);
+  const rows: AgentSkillsReport['tasks'] = [];
   const built = await buildOffice(home);
   console.error(`The image has ${built.packages} Debian packages and ${built.bytes} bytes`);
   for (const task of OFFICE_TASKS) {

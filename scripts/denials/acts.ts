@@ -112,7 +112,7 @@ export function manifestFor({ port }: Place, { limits = {} }: Act): Record<strin
         { host: 'private.test', ...rule },
       ],
     },
-    limits: { timeout: '60s', cpu: '1s', memory: '256MiB', output: '1MiB', scratch: '4MiB', ...limits },
+    limits: { timeout: '60s', cpu: '3s', memory: '256MiB', output: '1MiB', scratch: '4MiB', ...limits },
   };
 }
 

@@ -82,7 +82,7 @@ export function formatAgentSkillWasm({ repositories: [first] }: AgentSkillsRepor
   const missing = asked.filter(({ jail, wasm }) => jail.kind === 'answered' && wasm.kind !== 'answered');
   const reasons = Map.groupBy(missing, ({ wasm }) => reasonInWasm(wasm.why));
   const rows = [...reasons].map(([reason, scripts]) => [reason, String(scripts.length)]);
-  const lacking = asked.filter(({ lacks }) => lacks.length > 0);
+  const lacking = asked.filter(({ lacks = [] }) => lacks.length > 0);
   return [
     table([['why not in Wasm, though in a jail', 'scripts'], ...rows]),
     `Of all ${asked.length} scripts, ${lacking.length} load modules for processes, threads or sockets.`,

@@ -57,6 +57,8 @@ function useOf(name: string, file: string): string {
     'm',
   );
   const [, comment] = declaration.exec(text) ?? [];
+  const [, from] = comment === undefined ? (exportsOf(file).find(([known]) => known === name) ?? []) : [];
+  if (from !== undefined) return useOf(name, from);
   if (comment === undefined)
     throw new Error(`"${name}" in ${file} has no doc comment. Describe what programs use it for`);
   const words = comment

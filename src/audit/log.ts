@@ -108,6 +108,7 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
     tree: (callId) => current(() => read.tree(callId)),
     verify,
     pages: (filter) => current(() => read.pages(filter)),
+    rows: (afterSeq, limit) => current(() => read.rows(afterSeq, limit)),
     close: () => {
       try {
         intake.close();

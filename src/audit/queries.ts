@@ -71,6 +71,8 @@ export interface AuditReader {
   tree(callId: string): StoredReceipt[];
   /** All matching receipts, oldest first, in pages. */
   pages(filter: ListOptions): Generator<StoredReceipt[]>;
+  /** Exact rows after this number, oldest first: what another place needs to verify the chain again. */
+  rows(afterSeq: number, limit: number): Row[];
   /** Checks the whole chain, and that a remembered head is still part of it. */
   verify(options?: { rememberedHead?: string }): Verification;
 }
@@ -86,9 +88,11 @@ export function reader(statements: Statements): AuditReader {
         checkpoints: readCheckpoints(statements.database),
       }),
     pages: (filter) => pages(statements, filter),
+    rows: (afterSeq, limit) => statements.rows.all(afterSeq, limit) as unknown as Row[],
   };
 }
 
+/** One receipt exactly as it is chained. */
 export interface Row {
   seq: number;
   prev: string;
@@ -100,6 +104,7 @@ export interface Statements {
   database: DatabaseSync;
   listUp: StatementSync;
   all: StatementSync;
+  rows: StatementSync;
   firstSince: StatementSync;
   show: StatementSync;
   inner: StatementSync;
@@ -112,6 +117,7 @@ export function prepareQueries(database: DatabaseSync): Statements {
     database,
     listUp: database.prepare(listing('true', 'ASC')),
     all: database.prepare('SELECT seq, prev, hash, body FROM receipt ORDER BY seq'),
+    rows: database.prepare('SELECT seq, prev, hash, body FROM receipt WHERE seq > ? ORDER BY seq LIMIT ?'),
     // Ids sort by time and have an index, so old receipts are not read. The plus keeps SQLite from scanning for the
     // smallest number first.
     firstSince: database.prepare('SELECT min(+seq) AS seq FROM receipt WHERE call_id >= ?'),

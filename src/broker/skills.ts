@@ -13,6 +13,7 @@ import {
   type InnerRefusal,
   type SkillAnswer,
 } from '../cell/contract.ts';
+import { printableLine } from '../manifest/printable.ts';
 import type { Records } from './records.ts';
 
 /** Started calls whose answers were not fetched. */
@@ -76,7 +77,7 @@ export class SkillBroker {
   ): Promise<InnerAnswer> {
     if (typeof name !== 'string' || name.length > MAX_NAME) throw malformed('the name of the skill');
     if (this.#ended.signal.aborted) throw malformed('the time: the call has ended');
-    const asked = `call ${name}`;
+    const asked = `call ${printableLine(name)}`;
     if (!this.#inner) {
       this.#records.note('denied', { capability: 'skill', asked, declared: 'not declared' });
       return NO_CALLS;

@@ -11,12 +11,20 @@ import type { HookFlags } from './commands/hook.ts';
 import type { McpFlags } from './commands/mcp.ts';
 import { TOOL_FORMAT_NAMES } from '../vocabulary/command-choices.ts';
 import type { ToolsFlags } from './commands/tools.ts';
-import { collect, example, withOfferOptions, withPlanOptions, type Done } from './shared-options.ts';
+import {
+  collect,
+  example,
+  withClusterOptions,
+  withOfferOptions,
+  withPlanOptions,
+  withPoolOptions,
+  type Done,
+} from './shared-options.ts';
 
 export function addAgents(program: Command, done: Done): void {
   addTools(program, done);
   addHook(program, done);
-  withOfferOptions(withPlanOptions(program.command('mcp')))
+  withClusterOptions(withPoolOptions(withOfferOptions(withPlanOptions(program.command('mcp')))))
     .description('serve the skills as MCP tools (Model Context Protocol) on standard input and output')
     .option('--http <port>', 'serve over HTTP instead, at http://127.0.0.1:<port>/mcp')
     .option('--host <address>', 'address to listen on; a token is required unless it is a loopback address')

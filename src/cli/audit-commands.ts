@@ -6,7 +6,7 @@
 import { Option, type Command } from 'commander';
 import type { BackupFlags } from './commands/backup.ts';
 import type { ExportFlags } from './commands/audit-export.ts';
-import { example, type Done } from './shared-options.ts';
+import { example, withClusterOptions, type Done } from './shared-options.ts';
 
 export function addAudit(program: Command, done: Done): void {
   const audit = program
@@ -33,10 +33,10 @@ export function addAudit(program: Command, done: Done): void {
       const { auditShow } = await import('./commands/audit.ts');
       done(await auditShow(id, options));
     });
-  audit
-    .command('verify')
+  withClusterOptions(audit.command('verify'))
     .description('verify the hash chain of all receipts')
     .option('--head <hash>', 'head hash from an earlier run; detects a truncated or rebuilt log')
+    .option('--heads <file>', 'heads of a cluster from an earlier run with --json')
     .option('--json', 'print JSON')
     .addHelpText('after', example('audit verify'))
     .action(async (options: object) => {

@@ -12,6 +12,7 @@ import type { BuildFlags } from './commands/build.ts';
 import type { InitFlags } from './commands/init.ts';
 import type { StudyFlags } from './commands/study.ts';
 import { addAudit } from './audit-commands.ts';
+import { addCluster } from './cluster-commands.ts';
 import { addAgents } from './agent-commands.ts';
 import { addInstalling } from './install-commands.ts';
 import { addPrograms } from './program-commands.ts';
@@ -33,6 +34,7 @@ export function addCommands(program: Command, done: Done): void {
   addRegistries(program, done);
   addAgents(program, done);
   addService(program, done);
+  addCluster(program, done);
   addAudit(program, done);
   addChecks(program, done);
   addStudy(program, done);

@@ -6,11 +6,18 @@
 import type { Command } from 'commander';
 import type { ServeFlags } from './commands/serve.ts';
 import type { NewTokenFlags, TokenFlags } from './commands/tokens.ts';
-import { collect, example, withOfferOptions, type Done } from './shared-options.ts';
+import {
+  collect,
+  example,
+  withClusterOptions,
+  withOfferOptions,
+  withPoolOptions,
+  type Done,
+} from './shared-options.ts';
 
 export function addService(program: Command, done: Done): void {
   addTokens(program, done);
-  withOfferOptions(program.command('serve'))
+  withClusterOptions(withPoolOptions(withOfferOptions(program.command('serve'))))
     .description('serve the skills over HTTP, with a console in the browser')
     .option('--port <n>', 'port to listen on; 0 picks a free one', '7399')
     .option(

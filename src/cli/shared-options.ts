@@ -57,6 +57,37 @@ export function withOfferOptions(command: Command): Command {
     .option('--bundled', 'also offer the bundled skills (default: only if there are no others)');
 }
 
+/** How to reach a cluster. */
+export interface ClusterFlags {
+  cluster?: string;
+  clusterKey?: string;
+  clusterCa?: string;
+  clusterCert?: string;
+  clusterCertKey?: string;
+  name?: string;
+}
+
+/** Where a front end sends calls. */
+export function withPoolOptions(command: Command): Command {
+  return command
+    .option('--cluster-pool <name>', 'pool that may run calls, in order of preference; repeatable', collect)
+    .option('--cluster-wait <duration>', 'time that a call may wait for a worker (default: 30s)');
+}
+
+/** Options of processes that belong to a cluster. */
+export function withClusterOptions(command: Command): Command {
+  return command
+    .option(
+      '--cluster <url>',
+      'NATS servers of the cluster, such as nats://127.0.0.1:4222; separated by commas',
+    )
+    .option('--cluster-key <file>', 'file with the NKey of this process')
+    .option('--cluster-ca <file>', 'certificate authority of the servers')
+    .option('--cluster-cert <file>', 'client certificate')
+    .option('--cluster-cert-key <file>', 'key of the client certificate')
+    .option('--name <name>', 'name of this process in the cluster (default: the host name)');
+}
+
 /** For an option that may be repeated. */
 export function collect(value: string, before: string[] = []): string[] {
   return [...before, value];

@@ -14,6 +14,10 @@ export function addTrust(program: Command, done: Done): void {
     .option('--yes', 'approve without asking')
     .option('--renew', 'bind the overlay of earlier files of an Agent Skills folder to the present ones')
     .option('--revoke', 'revoke all approvals of this skill')
+    .option(
+      '--tenant <name>',
+      'only for calls of this tenant of the HTTP service, also of a skill that it uploaded',
+    )
     .option('--json', 'print JSON')
     .addHelpText('after', example('approve ./my_skill'))
     .action(async (skill: string, options: object) => {

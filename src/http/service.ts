@@ -6,7 +6,6 @@
 import {
   type CallEvent,
   type FaultScope,
-  type BundleLocation,
   Dispatcher,
   type ExecuteOptions,
   HostFolders,
@@ -27,30 +26,25 @@ import {
   parseDuration,
   parseSize,
   policyDigest,
-  toSkillError,
 } from '../inside.ts';
 import { Access, type Identity } from './access.ts';
 import { busyForAll } from './busy.ts';
+import { programsOff } from './programs-off.ts';
 import type { AccessLog } from './access-log.ts';
 import type { TokenEntry } from './access-file.ts';
 import { dispatchOptions } from './limits.ts';
+import { assertKeyCounts, executeIn, type Elsewhere } from './elsewhere.ts';
 import { EventStreams } from './event-streams.ts';
+import { hindrancesOf, type Hindrance } from './hindrances.ts';
 import { LiveCalls, WatchedCall } from './live-calls.ts';
 import { Quotas } from './quotas.ts';
 import { ServiceMetrics } from './service-metrics.ts';
 import { Shelf } from './shelf.ts';
 import { gone, Tenancy } from './tenancy.ts';
-import type { TenantShelf } from './tenant-shelf.ts';
 
 const MACHINE_MS = 60_000;
 /** Cancelled calls are killed; after this long, the service no longer waits for them. */
 const CANCEL_MS = 5000;
-
-/** A part of the service that does not work, with the reason. */
-export interface Hindrance {
-  part: 'service' | 'access' | 'receipts' | 'cells';
-  reason: string;
-}
 
 /** Options of the HTTP service. */
 export interface ServiceOptions {
@@ -71,6 +65,8 @@ export interface ServiceOptions {
   maxBodyBytes?: number;
   /** Tenants that share nothing; absent: all tenants share workspace, secrets, policy and approvals. */
   tenants?: LiveTenants;
+  /** Absent: calls run on this machine. */
+  elsewhere?: Elsewhere;
   /** Whether callers may run programs, which call the offered skills. */
   programs?: boolean;
   /** Host names that clients may use, in addition to `localhost`. */
@@ -91,6 +87,8 @@ export interface CallRequest {
   execution?: Mode | undefined;
   /** From the W3C Trace Context headers. */
   trace?: TraceHeaders | undefined;
+  /** From the header `Idempotency-Key`. */
+  idempotencyKey?: string | undefined;
 }
 
 /** A validated request to run a program. */
@@ -161,12 +159,13 @@ export class Service {
 
   /** Throws if the call is refused; otherwise it has an id, and ends with an outcome and a receipt. */
   async start(request: CallRequest, identity: Identity, signal: AbortSignal): Promise<StartedCall> {
+    assertKeyCounts(request.idempotencyKey, this.options.elsewhere);
     const settings = this.tenancy.of(identity);
     const shelf = this.tenancy.shelfOf(settings);
     const location = shelf.locate(request.name);
     const options = this.#optionsFor(request);
     const { tenant, caller } = identity;
-    const label = this.#labelOf(shelf, location);
+    const label = shelf.labelOf(location);
     const folders = this.tenancy.foldersOf(settings);
     const call = new WatchedCall({ skill: request.name, tenant, caller });
     const abort = AbortSignal.any([signal, call.signal]);
@@ -175,7 +174,11 @@ export class Service {
     const turn = this.#whileValid(identity, entered);
     this.quotas.begin(tenant);
     const onEvent = this.live.listenerFor(call, folders);
-    const running = this.runtime.execute(location.ref, request.params, {
+    const wanted = {
+      ...{ ref: location.ref, params: request.params },
+      idempotencyKey: request.idempotencyKey,
+    };
+    const running = executeIn(this.options, wanted, {
       ...options,
       // Only when it is its turn, because loading a skill is also work.
       load: () => shelf.load(location),
@@ -203,21 +206,6 @@ export class Service {
     const settings = this.tenancy.of(identity);
     if (!settings) throw gone();
     return settings.context;
-  }
-
-  /** Tenants choose the names of their uploads, so these never become labels of metrics. */
-  #labelOf(shelf: TenantShelf, location: BundleLocation): string {
-    return shelf.isUpload(location) ? 'uploaded' : location.ref;
-  }
-
-  #labelOfInner(name: string, settings: Tenant | undefined): string {
-    try {
-      const shelf = this.tenancy.shelfOf(settings);
-      return this.#labelOf(shelf, shelf.locate(name));
-    } catch {
-      // The skill is gone, or the call named one that this tenant does not have.
-      return 'unknown';
-    }
   }
 
   /** The folders that the sender of this request must not learn of. */
@@ -268,7 +256,7 @@ export class Service {
     const { tenant } = call.facts;
     if (event.type === 'done') {
       const { outcome } = event;
-      const label = this.#labelOfInner(outcome.skill.name, settings);
+      const label = this.tenancy.shelfOf(settings).labelOfName(outcome.skill.name);
       this.metrics.recordCall(label, outcome, settings?.context.name);
       if (settings) this.tenancy.metricsOf(settings).recordCall(label, outcome);
       this.quotas.end(tenant, outcome.usage);
@@ -333,24 +321,8 @@ export class Service {
   }
 
   /** The reasons why this service cannot accept calls; empty if it is ready. */
-  async hindrances(): Promise<Hindrance[]> {
-    // Returns early, because probing the walls takes time.
-    if (this.#isClosing) return [{ part: 'service', reason: 'The service is shutting down' }];
-    const found: Hindrance[] = [];
-    if (this.access.isBroken) found.push({ part: 'access', reason: 'The access file is broken' });
-    try {
-      this.runtime.assertReceipts();
-    } catch (thrown) {
-      found.push({ part: 'receipts', reason: this.folders.error(toSkillError(thrown).toBody()).message });
-    }
-    try {
-      const pairs = await this.machine();
-      if (!pairs.some(({ wall, available }) => wall !== 'none' && available))
-        found.push({ part: 'cells', reason: 'No wall works on this machine' });
-    } catch {
-      found.push({ part: 'cells', reason: 'The walls of this machine could not be probed' });
-    }
-    return found;
+  hindrances(): Promise<Hindrance[]> {
+    return hindrancesOf(this);
   }
 
   async #track({ call, label, folders, settings }: TrackedCall, running: Promise<Outcome>): Promise<Outcome> {
@@ -389,12 +361,6 @@ interface TrackedCall {
   label: string;
   folders: HostFolders;
   settings: Tenant | undefined;
-}
-
-function programsOff(): SkillError {
-  return new SkillError('untrusted', 'This service runs no programs', {
-    fix: 'Call skills one by one, or have the operator start it with --programs.',
-  });
 }
 
 export interface StartedCall {

@@ -61,6 +61,20 @@ export class TenantShelf {
     return this.#options.shelf.find(ref)?.dir !== dir;
   }
 
+  /** The skill in metrics. Tenants choose the names of their uploads, so these never become labels. */
+  labelOf(location: BundleLocation): string {
+    return this.isUpload(location) ? 'uploaded' : location.ref;
+  }
+
+  /** Like `labelOf`, for a name that may belong to no skill by now. */
+  labelOfName(name: string): string {
+    try {
+      return this.labelOf(this.locate(name));
+    } catch {
+      return 'unknown';
+    }
+  }
+
   #uploads(): BundleLocation[] {
     const { tenant, uploads } = this.#options;
     if (!tenant) return [];

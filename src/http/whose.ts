@@ -32,6 +32,10 @@ export const ROUTE_OWNERS: Readonly<Record<string, Ownership>> = {
     whose: 'tenant',
     how: 'with workspace, secrets, policy and approvals of the tenant',
   },
+  'post /v1/programs': {
+    whose: 'tenant',
+    how: 'calls only skills that the tenant sees, each as a call of the tenant',
+  },
   'put /v1/skills/{name}/approval': { whose: 'operator', how: 'scope admin' },
   'delete /v1/skills/{name}/approval': { whose: 'operator', how: 'scope admin' },
   'get /v1/calls': { whose: 'tenant', how: 'by the caller in the receipt and in the list of running calls' },
@@ -87,22 +91,4 @@ export const STORED_OWNERS: Readonly<Record<string, Ownership>> = {
   'prune.lock': { whose: 'everyone', how: 'an empty file that orders processes' },
   users: { whose: 'everyone', how: 'which processes use the folder' },
   run: { whose: 'everyone', how: 'sockets of processes that Skillcell started; cells cannot reach them' },
-};
-
-/** What the process keeps in memory. */
-export const MEMORY_OWNERS: Readonly<Record<string, Ownership>> = {
-  'running calls': { whose: 'tenant', how: 'each has its tenant; found only by it' },
-  'event streams': { whose: 'tenant', how: 'counted per tenant' },
-  'queue and limits': {
-    whose: 'tenant',
-    how: 'lanes per tenant, and per tenant and skill; tenants take turns',
-  },
-  quotas: { whose: 'tenant', how: 'a period for each' },
-  'plans of calls': { whose: 'tenant', how: 'by the settings of the tenant' },
-  'warm cells': { whose: 'tenant', how: 'a process that served one tenant serves no other' },
-  secrets: { whose: 'tenant', how: 'looked up for each call, kept for none' },
-  metrics: { whose: 'tenant', how: 'counters for each, and the totals of the operator' },
-  'uploads in progress': { whose: 'tenant', how: 'one for each' },
-  'loaded skills': { whose: 'everyone', how: 'by folder; found only through the skills that a tenant sees' },
-  'keys of issuers': { whose: 'everyone', how: 'by address' },
 };

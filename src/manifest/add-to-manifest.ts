@@ -26,8 +26,15 @@ export function addToManifest(
   manifest: Manifest,
   { capabilities, env, limits, container }: Permissions,
 ): Manifest {
-  const { filesystem, network, syscalls, programs: declared = [], skills } = manifest.capabilities;
+  const {
+    filesystem,
+    network,
+    syscalls,
+    programs: declared = [],
+    skills: named = [],
+  } = manifest.capabilities;
   const programs = [...new Set([...declared, ...(capabilities.programs ?? [])])];
+  const skills = [...new Set([...named, ...(capabilities.skills ?? [])])];
   return {
     ...manifest,
     capabilities: {
@@ -36,8 +43,8 @@ export function addToManifest(
       // A stricter filter than the skill's own is the only thing that can be added.
       syscalls: syscalls === 'default' ? (capabilities.syscalls ?? syscalls) : syscalls,
       ...(programs.length > 0 ? { programs } : {}),
-      // No overlay and no caller adds calls of other skills: only the author's manifest, which people approve, names them.
-      ...(skills ? { skills } : {}),
+      // Commands cannot call skills yet; what asks for it is refused where it would run, never ignored.
+      ...(skills.length > 0 ? { skills } : {}),
     },
     // What the skill says about a variable stays: a secret does not become a plain value.
     env: Object.fromEntries([...Object.entries(env), ...Object.entries(manifest.env)]),

@@ -39,6 +39,7 @@ const REMEDIES: Record<ErrorCode, Remedy> = {
   approval_required: 'person',
   signature_invalid: 'person',
   skill_unavailable: 'person',
+  outcome_unknown: 'person',
   internal: 'none',
   cancelled: 'later',
 };

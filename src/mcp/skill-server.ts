@@ -65,6 +65,10 @@ export interface SkillServerOptions {
     ExecuteOptions,
     'isolated' | 'trustRemoteCode' | 'execution' | 'timeout' | 'memory' | 'workspace'
   >;
+  /** Runs calls on other machines; absent: on this one. */
+  elsewhere?: {
+    execute(skill: Skill, params: unknown, options: ExecuteOptions & { reject: false }): Promise<Outcome>;
+  };
   /** With more skills than this, only a search and a call tool are listed. */
   searchOver?: number;
   /** Also offers a tool that runs programs, which call the skills of this server. */
@@ -262,7 +266,8 @@ export class SkillServer implements AsyncDisposable {
 
   async #execute(skill: Skill, params: unknown, { mcp, ctx }: Request): Promise<Outcome> {
     using progress = new Progress(ctx, skill.bundle.manifest.limits.timeout);
-    const outcome = await this.#options.runtime.execute(skill, params, {
+    const { runtime, elsewhere = runtime } = this.#options;
+    const outcome = await elsewhere.execute(skill, params, {
       ...this.#options.execute,
       ...this.#callOf({ mcp, ctx }),
       onEvent: (event) => {

@@ -81,7 +81,7 @@ function fieldsSetByPolicy({ ceilingsSet, filesystem, network, env }: OperatorPo
 }
 
 /** The fields that this manifest sets. Defaults do not count, because the manifest does not promise them. */
-function fieldsSetByManifest({ capabilities, env, limits }: Manifest): EnforcedField[] {
+export function fieldsSetByManifest({ capabilities, env, limits }: Manifest): EnforcedField[] {
   const rules = Object.values(env);
   const set: Record<CapabilityField, boolean> = {
     filesystem: capabilities.filesystem.length > 0,

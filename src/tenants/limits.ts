@@ -25,6 +25,7 @@ export interface Quota {
   output?: number | undefined;
 }
 
+/** Limits of a tenant: concurrency, queue, rate, event streams and amounts per period. */
 export interface TenantLimits extends Limits {
   quota?: Quota | undefined;
   /** Event streams at the same time. */

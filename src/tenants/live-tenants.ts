@@ -10,6 +10,7 @@ import type { OperatorPolicy } from '../policy/operator.ts';
 import { strictestTenants, waitingTenants } from './strictest-tenants.ts';
 import { readTenants, type Issuer, type Tenant, type TenantBook } from './tenants-file.ts';
 
+/** Options of `LiveTenants`. */
 export interface LiveTenantsOptions {
   file: string;
   /** The operator's policy, which no tenant's policy may exceed. */

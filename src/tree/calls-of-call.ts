@@ -9,6 +9,7 @@ import type { InnerAnswer, InnerCalls, InnerRefusal } from '../cell/contract.ts'
 import { SkillError, unattended, type ErrorBody } from '../errors.ts';
 import { JsonText, resultText } from '../json-text.ts';
 import type { Skill } from '../load/skill.ts';
+import { printableLine } from '../manifest/printable.ts';
 import type { Success } from '../outcome.ts';
 import { forbiddenFlow } from '../policy/flow-rules.ts';
 import type { OperatorPolicy } from '../policy/operator.ts';
@@ -127,8 +128,8 @@ function notGiven(name: string, isFunction: boolean): InnerRefusal {
   return {
     ok: false,
     code: 'capability_denied',
-    message: `This call may not call ${what} ${JSON.stringify(name.slice(0, 200))}: it was not given`,
+    message: `This call may not call ${what} ${JSON.stringify(printableLine(name))}: it was not given`,
     fix: 'Call only what was given, by its full name.',
-    denied: { capability: 'skill', asked: `call ${name.slice(0, 200)}`, declared: 'not given' },
+    denied: { capability: 'skill', asked: `call ${printableLine(name)}`, declared: 'not given' },
   };
 }

@@ -61,6 +61,12 @@ export const ERRORS = {
     http: 404,
     meaning: 'The skill is unknown, or its mode is not available on this machine.',
   },
+  outcome_unknown: {
+    exit: 7,
+    http: 502,
+    meaning:
+      'The worker that ran the call was lost. What the skill did by then is unknown; the call is never repeated automatically.',
+  },
   internal: { exit: 70, http: 500, meaning: 'A fault of Skillcell itself.' },
   cancelled: {
     exit: 130,

@@ -55,6 +55,7 @@ const STATUS_WORDS: Record<'ok' | ErrorCode, string> = {
   approval_required: 'needs approval',
   signature_invalid: 'invalid signature',
   skill_unavailable: 'unavailable',
+  outcome_unknown: 'unknown',
   internal: 'internal error',
   cancelled: 'cancelled',
 };

@@ -44,6 +44,7 @@ const ORIGINS: Readonly<Record<string, string>> = {
   project: "The skill is in the project's folder",
   installed: 'The skill was installed',
   external: 'The skill is in a folder outside the project',
+  generated: 'The code came with the call',
 };
 
 /** `skill`: the skill as it is now, if its files are those of the call. */

@@ -2,6 +2,7 @@
  * Tokens of an issuer: a real issuer on loopback, and the attacks that such tokens invite.
  */
 import { createHmac } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_KEY_BYTES } from '../../src/http/fetch-keys.ts';
 import { MAX_JWT_CHARACTERS } from '../../src/http/oidc.ts';
@@ -128,7 +129,7 @@ describe('a token of the issuer', () => {
 });
 
 describe('keys of the issuer', () => {
-  test.each<[string, (response: import('node:http').ServerResponse) => void]>([
+  test.each<[string, (response: ServerResponse) => void]>([
     ['that are too large', (response) => response.end(`{"keys": [], "pad": "${'x'.repeat(MAX_KEY_BYTES)}"}`)],
     ['that never end', (response) => response.write('{"keys": [')],
     ['that are no JSON', (response) => response.end('<html>')],

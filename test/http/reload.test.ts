@@ -1,11 +1,12 @@
 /**
  * A service whose policy changes while it runs.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { addToken } from '../../src/http/access-file.ts';
 import { packageRoot } from '../../src/inside.ts';
 import { parsePolicy } from '../../src/policy/operator.ts';
 import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
@@ -26,6 +27,7 @@ interface Answer {
 
 interface Serving {
   child: ChildProcess;
+  url: string;
   folder: string;
   policy: string;
   notes: () => string;
@@ -34,13 +36,13 @@ interface Serving {
   metrics: () => Promise<string>;
 }
 
-async function serve(policyText: string): Promise<Serving> {
+async function serve(policyText: string, more: readonly string[] = []): Promise<Serving> {
   const folder = openFolder();
   writeSkill(folder, { id: 'test/sleeps', source: SLEEPS });
   const policy = join(folder, 'policy.yaml');
   writeFileSync(policy, policyText);
   const bin = join(packageRoot(), 'bin/skillcell.js');
-  const child = spawn(process.execPath, [bin, 'serve', '--port', '0', '--policy', policy], {
+  const child = spawn(process.execPath, [bin, 'serve', '--port', '0', '--policy', policy, ...more], {
     cwd: folder,
     env: { ...process.env, SKILLCELL_HOME: join(folder, 'home') },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -65,7 +67,7 @@ async function serve(policyText: string): Promise<Serving> {
   };
   const get = (path: string): Promise<Response> => fetch(`${url}${path}`, { headers });
   return {
-    ...{ child, folder, policy, execute },
+    ...{ child, url, folder, policy, execute },
     notes: () => stderr,
     readiness: async () => (await (await get('/readyz')).json()) as never,
     metrics: async () => (await get('/metrics')).text(),
@@ -110,6 +112,51 @@ describe('skillcell serve', () => {
       .toMatchObject({ digest: first.digest, state: 'current' });
     expect(await serving.execute()).toMatchObject({ ok: true });
     expect(serving.child.exitCode).toBeNull();
+  });
+});
+
+describe('skillcell serve --tenants', () => {
+  test('refuses a removed tenant from the next request on, and serves a new one only after SIGHUP', async () => {
+    const place = openFolder();
+    onTestFinished(() => removeFolder(place));
+    const file = join(place, 'tenants.yaml');
+    const write = (...names: string[]): void =>
+      writeFileSync(
+        file,
+        JSON.stringify({ version: 1, tenants: Object.fromEntries(names.map((name) => [name, {}])) }),
+      );
+    const access = join(place, 'access.json');
+    const tokens = ['first', 'second'].map((name) =>
+      addToken(access, { name, tenant: name, scopes: ['call'] }),
+    );
+    write('first');
+    const serving = await serve('{}', ['--tenants', file, '--access', access]);
+    const statusOf = async (at: number): Promise<number> => {
+      const headers = { authorization: `Bearer ${tokens[at] ?? ''}`, 'content-type': 'application/json' };
+      const path = `${serving.url}/v1/skills/test/sleeps/execute`;
+      return (await fetch(path, { method: 'POST', headers, body: '{}' })).status;
+    };
+    expect([await statusOf(0), await statusOf(1)]).toEqual([200, 401]);
+    write('second');
+    expect([await statusOf(0), await statusOf(1)]).toEqual([401, 401]);
+    serving.child.kill('SIGHUP');
+    await expect.poll(serving.notes).toContain('The tenants were reloaded');
+    expect([await statusOf(0), await statusOf(1)]).toEqual([401, 200]);
+  });
+
+  test('does not start with a file that it cannot enforce', () => {
+    const place = openFolder();
+    onTestFinished(() => removeFolder(place));
+    const file = join(place, 'tenants.yaml');
+    writeFileSync(file, JSON.stringify({ version: 1, tenants: { a: { workspce: '/srv' } } }));
+    const bin = join(packageRoot(), 'bin/skillcell.js');
+    const { status, stderr } = spawnSync(process.execPath, [bin, 'serve', '--port', '0', '--tenants', file], {
+      cwd: place,
+      env: { ...process.env, SKILLCELL_HOME: join(place, 'home') },
+      encoding: 'utf8',
+    });
+    expect(stderr).toContain('workspce');
+    expect(status).toBe(2);
   });
 });
 

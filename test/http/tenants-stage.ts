@@ -86,7 +86,12 @@ export class TenantsStage implements AsyncDisposable {
 
   async open(): Promise<this> {
     const { runtime, tenants, folder } = this;
-    this.#running = await startService({ runtime, tenants, accessFile: join(folder, 'access.json') });
+    this.#running = await startService({
+      runtime,
+      tenants,
+      accessFile: join(folder, 'access.json'),
+      programs: true,
+    });
     return this;
   }
 

@@ -169,6 +169,26 @@ describe('a tenant', () => {
     expect((await own.execute('umbrella', 'test/plain')).body.result).toBe('ran');
   });
 
+  test('is the tenant of every call that its program makes', async () => {
+    await using own = await new TenantsStage({
+      skills: {
+        notes: {
+          source: 'def execute(params):\n    return open("/workspace/note.txt").read()',
+          manifest: { capabilities: { filesystem: [{ path: '${workspace}', access: 'read' }] } },
+        },
+      },
+    }).open();
+    const json = {
+      language: 'typescript',
+      source: 'return await skills.test.notes({});',
+      skills: ['test/*'],
+    };
+    for (const as of ['acme', 'umbrella']) {
+      const answer = await own.ask('/v1/programs', { method: 'POST', as, json });
+      expect(await answer.json()).toMatchObject({ ok: true, result: `file of ${as}` });
+    }
+  });
+
   test('sees only the skills that its settings name', async () => {
     const source = 'def execute(params):\n    return "ran"';
     await using own = await new TenantsStage({

@@ -10,6 +10,7 @@ import { ROUTES } from '../../src/http/routes/all.ts';
 import { ROUTE_OWNERS, STORED_OWNERS } from '../../src/http/whose.ts';
 import { MAX_STREAMS } from '../../src/http/event-streams.ts';
 import { writeSkill } from '../write-skill.ts';
+import type { Ask } from './stage.ts';
 import { TenantsStage } from './tenants-stage.ts';
 
 const SLEEPS =
@@ -52,8 +53,11 @@ interface Answer {
   json: unknown;
 }
 
-async function read(as: string, path: string, method = 'GET', json?: unknown): Promise<Answer> {
-  const answer = await stage.ask(path, { as, method, ...(json === undefined ? {} : { json }) });
+async function read(as: string, path: string, options: string | Ask = {}): Promise<Answer> {
+  const answer = await stage.ask(path, {
+    as,
+    ...(typeof options === 'string' ? { method: options } : options),
+  });
   const text = await answer.text();
   let parsed: unknown;
   try {
@@ -139,12 +143,25 @@ const PROBES: Readonly<Record<string, () => Promise<void>>> = {
     expect(theirs.status).toBe(404);
     expect(JSON.stringify(theirs).replaceAll('of_acme', 'of_none')).toBe(JSON.stringify(none));
   },
+  'post /v1/programs': async () => {
+    const program = (skill: string): Ask => ({
+      method: 'POST',
+      json: { language: 'javascript', source: 'export default () => 1;', skills: [skill] },
+    });
+    const theirs = await read('umbrella', '/v1/programs', program('own/of_acme'));
+    const none = await read('umbrella', '/v1/programs', program('own/of_none'));
+    expect([theirs.status, theirs.json]).toMatchObject([
+      404,
+      { ok: false, error: { code: 'skill_unavailable' } },
+    ]);
+    expect(theirs.text.replaceAll('of_acme', 'of_none')).toBe(none.text);
+  },
   'put /v1/skills/{name}/approval': async () => {
     const json = { digest: `sha256:${'0'.repeat(64)}`, pins: [] };
     for (const query of ['', '?tenant=umbrella', '?tenant=acme'])
-      expect((await read('umbrella', `/v1/skills/test/sleeps/approval${query}`, 'PUT', json)).status).toBe(
-        403,
-      );
+      expect(
+        (await read('umbrella', `/v1/skills/test/sleeps/approval${query}`, { method: 'PUT', json })).status,
+      ).toBe(403);
   },
   'delete /v1/skills/{name}/approval': async () => {
     expect((await read('umbrella', '/v1/skills/test/sleeps/approval?tenant=acme', 'DELETE')).status).toBe(

@@ -63,7 +63,8 @@ const deep = Object.fromEntries(
 );
 
 const SKILLS: Record<string, SkillText> = {
-  good: wasm({}),
+  // Examples may keep the machine busy for longer than the default timeout.
+  good: wasm({ limits: { timeout: '240s' } }),
   frames: { source: FRAMES, manifest: { execution: ['subprocess'], limits: LARGE } },
   forger: {
     source: `

@@ -24,7 +24,8 @@ describe('a guard', () => {
     const spin = (): void => {
       for (;;);
     };
-    expect(() => createGuard()(MS, spin)).toThrow(DeadlineError);
+    // Long enough that a busy machine gives it some processor time before the guard gives up.
+    expect(() => createGuard()(1000, spin)).toThrow(DeadlineError);
   });
 
   test('starts work again that got no CPU time', () => {

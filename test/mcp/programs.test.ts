@@ -103,7 +103,7 @@ describe('the tool skillcell_program', () => {
     const work = call({ source: 'await skills.slow.forever({})' }, { onprogress, signal: controller.signal });
     await expect(work).rejects.toThrow();
     await expect.poll(() => runtime.running.length, { timeout: LONG }).toBe(0);
-    const [last] = (await runtime.audit.list({ limit: 1 })).map(({ receipt }) => receipt.code);
+    const [last] = runtime.audit.list({ limit: 1 }).map(({ receipt }) => receipt.code);
     expect(last).toBe('cancelled');
   });
 });

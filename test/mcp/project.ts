@@ -120,10 +120,20 @@ function inherited(): Record<string, string> {
 }
 
 /** A client that speaks only one protocol revision. */
+const PATIENCE_MS = 600_000;
+
 /** The client would give up after a minute, which a call can take on a busy machine. */
 class PatientClient extends Client {
+  override connect(...[transport, options]: Parameters<Client['connect']>): Promise<void> {
+    return super.connect(transport, { timeout: PATIENCE_MS, ...options });
+  }
+
+  override listTools(...[params, options]: Parameters<Client['listTools']>): ReturnType<Client['listTools']> {
+    return super.listTools(params, { timeout: PATIENCE_MS, ...options });
+  }
+
   override callTool(...[params, options]: Parameters<Client['callTool']>): ReturnType<Client['callTool']> {
-    return super.callTool(params, { timeout: 600_000, ...options });
+    return super.callTool(params, { timeout: PATIENCE_MS, ...options });
   }
 }
 

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Outcome } from '../../src/index.ts';
 import { DEFAULT_POLICY, parsePolicy, type OperatorPolicy } from '../../src/policy/operator.ts';
 import { createRuntime } from '../../src/runtime.ts';
+import { describeReach, reachOf } from '../../src/tree/reach.ts';
 import { openTestRuntime } from '../cell/test-runtime.ts';
 import { rejectionOf } from '../thrown.ts';
 import { writeCommonSkills, writeScriptSkill } from './skills-of-tests.ts';
@@ -109,6 +110,23 @@ describe('a skill that declares skills', () => {
       ...calls('../escape'),
     });
     expect((await rejectionOf(runtime.load('math/bad'))).code).toBe('manifest_invalid');
+  });
+});
+
+describe('the reach of a skill', () => {
+  test('lists what the skills that it may call ask for, and those that they may call, each once', async () => {
+    writeScriptSkill(folder, 'web/through', {
+      source: 'export const execute = () => 1;',
+      ...calls('web/send', 'web/through', 'finance/through'),
+    });
+    const services = { list: () => runtime.list(), load: (ref: string) => runtime.load(ref) };
+    const reach = await reachOf(await runtime.load('web/through'), services);
+    expect(reach.map(describeReach).toSorted()).toEqual([
+      'through finance/through → finance/read: asks for nothing',
+      'through finance/through: skill finance/read',
+      'through web/send: network evil.example',
+    ]);
+    expect(await reachOf(await runtime.load('math/double'), services)).toEqual([]);
   });
 });
 

@@ -20,7 +20,7 @@ import {
 } from './documents.ts';
 import { normalise, shownPattern, type Place } from './output.ts';
 
-const SECONDS_EACH = 60;
+const SECONDS_EACH = 600;
 const TEST_MS = (SECONDS_EACH + 10) * 1000;
 const SHOWN_HOME = '/home/me/.local/share/skillcell';
 const SHOWN_ROOT = '/home/me/skillcell';

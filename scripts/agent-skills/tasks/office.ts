@@ -48,7 +48,7 @@ const ACCEPT: Task = {
       stdin: `
 import zipfile
 text = zipfile.ZipFile("clean.docx").read("word/document.xml").decode()
-print("w:ins" in text, " of it" in text)
+print("w:ins" in text, "of it" in text)
 `,
       prints: 'False True',
     },

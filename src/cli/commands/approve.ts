@@ -4,10 +4,15 @@
  * @module
  */
 import {
+  type Approvals,
   type Overlays,
   type Runtime,
   type Skill,
   SkillError,
+  Uploads,
+  approvalsOfTenant,
+  describeReach,
+  reachOf,
   printableLine,
   questionFor,
   saveOverlay,
@@ -20,18 +25,25 @@ export interface ApproveFlags {
   yes?: boolean;
   revoke?: boolean;
   renew?: boolean;
+  tenant?: string;
   json?: boolean;
 }
 
 export async function approve(ref: string, flags: ApproveFlags): Promise<number> {
   await using runtime = openRuntime({ needsPolicy: false });
-  if (flags.revoke) return await revoke(ref, runtime, flags.json);
-  const loaded = await runtime.load(ref);
+  const { tenant } = flags;
+  const approvals = tenant === undefined ? runtime.approvals : approvalsOfTenant(runtime.home, tenant);
+  const place = placeOf(ref, runtime, tenant);
+  if (flags.revoke) return await revoke({ ref, place }, { runtime, approvals }, flags.json);
+  const loaded = await runtime.load(place);
   const renewal = flags.renew ? await renewalOf(runtime, loaded) : undefined;
   const { bundle } = renewal?.skill ?? runtime.overlays.proposed(loaded);
   const { name } = bundle.manifest;
-  const state = runtime.approvals.stateOf(bundle);
+  const state = approvals.stateOf(bundle);
   const question = questionFor(bundle, state);
+  const reach = await reachOf(loaded, { list: () => runtime.list(), load: (one) => runtime.load(one) });
+  // Each of them has rules and an approval of its own; this one decides that they may be combined.
+  for (const one of reach) question.lines.push(`       ${printableLine(describeReach(one))}`);
   if (state.kind === 'approved' && !renewal) {
     const { by, at } = state.approval;
     const answer = { name, digest: bundle.digest, by, at, already: true };
@@ -46,11 +58,19 @@ export async function approve(ref: string, flags: ApproveFlags): Promise<number>
     return 5;
   }
   if (renewal) saveOverlay(renewal);
-  runtime.approvals.add(bundle, ownName());
+  approvals.add(bundle, ownName());
   const { digest } = bundle;
   const text = `Approved ${name} ${digest}. Any change to it needs a new approval.`;
   printAnswer(flags.json, { name, digest, by: ownName(), requests: question.lines, already: false }, text);
   return 0;
+}
+
+/** An id that the tenant uploaded means that upload. */
+function placeOf(ref: string, runtime: Runtime, tenant: string | undefined): string {
+  if (tenant === undefined) return ref;
+  const uploads = new Uploads(runtime);
+  const upload = uploads.find(tenant, ref);
+  return upload ? uploads.locate(tenant, upload).dir : ref;
 }
 
 async function renewalOf(
@@ -65,12 +85,16 @@ async function renewalOf(
 }
 
 /** A skill that is gone or no longer loads is revoked by the name that was approved. */
-async function revoke(ref: string, runtime: Runtime, json: boolean | undefined): Promise<number> {
-  const { name, digest } = await identify(ref, runtime).catch((error: unknown) => {
-    if (runtime.approvals.ofSkill(ref).length === 0) throw error;
+async function revoke(
+  { ref, place }: { ref: string; place: string },
+  { runtime, approvals }: { runtime: Runtime; approvals: Approvals },
+  json: boolean | undefined,
+): Promise<number> {
+  const { name, digest } = await identify(place, runtime).catch((error: unknown) => {
+    if (approvals.ofSkill(ref).length === 0) throw error;
     return { name: ref, digest: undefined };
   });
-  const revoked = runtime.approvals.remove(name, digest);
+  const revoked = approvals.remove(name, digest);
   printAnswer(json, { name, revoked }, `Revoked ${revoked} approval(s) of ${printableLine(name)}.`);
   return 0;
 }

@@ -15,6 +15,9 @@ import {
   readAuditLog,
 } from '../../inside.ts';
 import { filterOf, pastTime, type FilterFlags } from '../receipt-filter.ts';
+import { assertNoCluster, clusterPlace } from '../open-cluster.ts';
+import { readText } from '../read-text.ts';
+import type { ClusterFlags } from '../shared-options.ts';
 import { printLine, printNote, printResult, table } from '../output.ts';
 
 export interface AuditListFlags extends FilterFlags {
@@ -52,7 +55,13 @@ export async function auditShow(id: string, flags: { tree?: boolean; json?: bool
 }
 
 /** Exits with 1 if the chain is broken, for scripts. */
-export async function auditVerify(flags: { head?: string; json?: boolean }): Promise<number> {
+export async function auditVerify(flags: VerifyFlags): Promise<number> {
+  assertNoCluster(flags);
+  if (flags.cluster !== undefined) return verifyFleet(flags);
+  if (flags.heads !== undefined)
+    throw new SkillError('usage', '--heads has no effect without --cluster', {
+      fix: 'Pass --head for the log of this machine.',
+    });
   using log = openLog();
   const checked = log?.verify(flags.head === undefined ? {} : { rememberedHead: flags.head });
   const verification = checked ?? verifyMissingLog(flags.head);
@@ -68,6 +77,37 @@ export async function auditVerify(flags: { head?: string; json?: boolean }): Pro
       `${pruned.through_seq} older receipts were pruned; checkpoint ${pruned.hash} of ${pruned.pruned_at}`,
     );
   return ok ? 0 : 1;
+}
+
+/** All chains of a cluster, from its stream. */
+async function verifyFleet(flags: VerifyFlags): Promise<number> {
+  const [{ connectCluster }, { verifyCluster, readHeads }] = await Promise.all([
+    import('../../cluster/connect.ts'),
+    import('../../cluster/verify.ts'),
+  ]);
+  const heads = flags.heads === undefined ? {} : readHeads(readText(flags.heads, 'file of heads'));
+  const connection = await connectCluster(clusterPlace(flags));
+  try {
+    const found = await verifyCluster(connection, { heads });
+    if (flags.json) printResult(found);
+    else {
+      for (const problem of found.problems) printLine(problem);
+      const chains = Object.keys(found.heads).length;
+      printLine(
+        `${found.receipts} receipts of ${chains} chains, ${found.begun} marked calls, ${found.running} running`,
+      );
+      printLine(found.ok ? 'All chains intact' : `${found.problems.length} problems`);
+    }
+    return found.ok ? 0 : 1;
+  } finally {
+    await connection.close();
+  }
+}
+
+interface VerifyFlags extends ClusterFlags {
+  head?: string;
+  heads?: string;
+  json?: boolean;
 }
 
 /** Removes old receipts; the checkpoint keeps the rest verifiable. */

@@ -12,6 +12,9 @@ import {
   SkillError,
   type Standing,
   capabilitySet,
+  describeReach,
+  reachOf,
+  type Reached,
   isNetworkModule,
   filesOf,
   printableJson,
@@ -33,7 +36,14 @@ export async function inspect(
   if (flags.json) {
     const trust = await runtime.standing(skill);
     const sources = runtime.overlays.sourcesOf(skill, callOptions(flags));
-    printResult({ ...asJson(skill, plan), sources, trust, policies: filesOf(runtime.policy) });
+    const reach = await reachFor(runtime, skill);
+    printResult({
+      ...asJson(skill, plan),
+      ...(reach.length > 0 ? { reach } : {}),
+      sources,
+      trust,
+      policies: filesOf(runtime.policy),
+    });
     return 0;
   }
   const sources = runtime.overlays.sourcesOf(skill, callOptions(flags));
@@ -41,6 +51,9 @@ export async function inspect(
     source === 'bundle' ? capability : `${capability} (from the ${file ?? source})`,
   );
   printLine(describeSkill(skill, await runtime.standing(skill), declared));
+  const reach = await reachFor(runtime, skill);
+  if (reach.length > 0)
+    printLine(`reaches   ${reach.map(describeReach).map(printableLine).join('\n          ')}`);
   printLine(describePolicies(runtime));
   printLine(
     plan instanceof SkillError
@@ -49,6 +62,11 @@ export async function inspect(
   );
   for (const warning of warningsOf(skill, plan)) printWarning(warning);
   return 0;
+}
+
+/** What the skills that it may call ask for. */
+function reachFor(runtime: Runtime, skill: Skill): Promise<Reached[]> {
+  return reachOf(skill, { list: () => runtime.list(), load: (ref) => runtime.load(ref) });
 }
 
 /** Warnings about the bundle, and about special files in the folders it would be granted. */

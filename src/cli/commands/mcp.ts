@@ -28,6 +28,7 @@ import {
   type OfferFlags,
   type PlanFlags,
 } from '../open-runtime.ts';
+import { assertNoCluster, joinCluster, noPrograms, type FrontFlags } from '../open-cluster.ts';
 import { printNote } from '../output.ts';
 import { surviveFaults } from '../last-resort.ts';
 import { readText } from '../read-text.ts';
@@ -38,7 +39,7 @@ const TOKEN_VARIABLE = 'SKILLCELL_MCP_TOKEN';
 const MAX_PORT = 65_535;
 const MAX_UNREAD_NOTES = 64 * 1024;
 
-export interface McpFlags extends PlanFlags, OfferFlags {
+export interface McpFlags extends PlanFlags, OfferFlags, FrontFlags {
   http?: string;
   host?: string;
   allowHost?: string[];
@@ -56,6 +57,8 @@ export async function mcp(flags: McpFlags): Promise<number> {
   const port = flags.http === undefined ? undefined : wholeNumber('--http', flags.http, MAX_PORT);
   if (flags.project !== undefined) enter(flags.project, flags);
   if (flags.printConfig) return printConfig(flags.printConfig, flags);
+  assertNoCluster(flags);
+  if (flags.cluster !== undefined && flags.programs) throw noPrograms();
   using policy = followPolicy(flags.policy);
   surviveFaults();
   // Never asks for approval: the input comes from a program, even if it looks like a terminal.
@@ -67,9 +70,11 @@ export async function mcp(flags: McpFlags): Promise<number> {
     audit: { keepContent: flags.keepContent ?? false },
   });
   checkOffer(runtime, flags);
+  const cluster = flags.cluster === undefined ? undefined : await joinCluster(flags, runtime);
   await using skills = new SkillServer({
     runtime,
     execute: executeOptions(flags),
+    ...(cluster ? { elsewhere: cluster } : {}),
     programs: flags.programs ?? false,
     ...(flags.searchOver === undefined
       ? {}
@@ -78,6 +83,8 @@ export async function mcp(flags: McpFlags): Promise<number> {
   });
   if (port === undefined) await serveOverStdio(skills, { signal: interruption(), onNote });
   else await listen(skills, port, { ...flags, reload: () => policy.live.reload() });
+  await skills.close();
+  await cluster?.close();
   return 0;
 }
 
@@ -145,6 +152,7 @@ function argumentsFor(flags: McpFlags): string[] {
     ['--timeout', timeout],
     ['--memory', memory],
     ['--search-over', searchOver],
+    ...clusterArguments(flags),
   ];
   const switches: [string, boolean | undefined][] = [
     ['--bundled', flags.bundled],
@@ -159,6 +167,22 @@ function argumentsFor(flags: McpFlags): string[] {
     ...(flags.env ?? []).flatMap((name) => ['--env', name]),
     ...(flags.skills ?? []).flatMap((glob) => ['--skills', glob]),
     ...switches.flatMap(([name, isOn]) => (isOn ? [name] : [])),
+  ];
+}
+
+function clusterArguments(flags: McpFlags): [string, string | undefined][] {
+  const { cluster, clusterKey, clusterCa, clusterCert, clusterCertKey, name, clusterWait } = flags;
+  const file = (path: string | undefined): string | undefined =>
+    path === undefined ? undefined : resolve(path);
+  return [
+    ['--cluster', cluster],
+    ['--cluster-key', file(clusterKey)],
+    ['--cluster-ca', file(clusterCa)],
+    ['--cluster-cert', file(clusterCert)],
+    ['--cluster-cert-key', file(clusterCertKey)],
+    ['--name', name],
+    ['--cluster-wait', clusterWait],
+    ...(flags.clusterPool ?? []).map((pool): [string, string] => ['--cluster-pool', pool]),
   ];
 }
 

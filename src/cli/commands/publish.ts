@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  assertCatalogPlace,
   HttpClient,
   listInCatalog,
   mirrorSkill,
@@ -13,6 +14,7 @@ import {
   publishSkill,
   printableLine,
   readEverything,
+  type OciReference,
   type Published,
   type Runtime,
   type Skill,
@@ -37,7 +39,7 @@ export interface PublishFlags {
 
 export async function publish(ref: string, to: string, flags: PublishFlags = {}): Promise<number> {
   const reference = parseReference(to);
-  const catalog = flags.catalog === undefined ? undefined : parseReference(flags.catalog);
+  const catalog = catalogFor(reference, flags);
   const key = flags.key === undefined ? undefined : readText(flags.key, 'private key');
   const study =
     flags.study === undefined
@@ -90,6 +92,13 @@ function printFacts({ bundle, documents, signers, wasm }: Published): void {
   if (wasm !== undefined) printLine(`component  ${wasm}`);
 }
 
+function catalogFor(skill: OciReference, { catalog }: { catalog?: string }): OciReference | undefined {
+  if (catalog === undefined) return undefined;
+  const place = parseReference(catalog);
+  assertCatalogPlace(skill, place);
+  return place;
+}
+
 function printListed(catalog: string | undefined, isNew: boolean | undefined): void {
   if (catalog === undefined) return;
   printLine(printableLine(`catalog    ${catalog}${isNew ? '' : ' lists this or a newer version already'}`));
@@ -103,7 +112,7 @@ export interface MirrorFlags {
 
 export async function mirror(from: string, to: string, flags: MirrorFlags = {}): Promise<number> {
   const [source, target] = [parseReference(from), parseReference(to)];
-  const catalog = flags.catalog === undefined ? undefined : parseReference(flags.catalog);
+  const catalog = catalogFor(target, flags);
   using live = new LiveTransfer();
   using http = new HttpClient();
   const watch = { onProgress: live.onProgress, signal: interruption() };

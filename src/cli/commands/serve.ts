@@ -29,6 +29,8 @@ import { followPolicy, onHangUp } from '../follow-policy.ts';
 import { STOP_SIGNALS } from '../interruption.ts';
 import { surviveFaults } from '../last-resort.ts';
 import { checkOffer, offerOptions, variableNames, type OfferFlags } from '../open-runtime.ts';
+import { assertNoCluster, joinCluster, noPrograms } from '../open-cluster.ts';
+import type { ClusterFlags } from '../shared-options.ts';
 import { writeSecret } from '../token-file.ts';
 import { accessFileOf, tokensCreate } from './tokens.ts';
 
@@ -38,7 +40,9 @@ const LOOK_MS = 1000;
 /** Niceness of `subprocess` cells: under full load, such a cell gets a thirtieth of the CPU time that the service gets. */
 const NICENESS = 15;
 
-export interface ServeFlags extends OfferFlags {
+export interface ServeFlags extends OfferFlags, ClusterFlags {
+  clusterPool?: string[];
+  clusterWait?: string;
   port: string;
   host: string;
   allowHost?: string[];
@@ -61,6 +65,8 @@ export interface ServeFlags extends OfferFlags {
 export async function serve(flags: ServeFlags): Promise<number> {
   const accessFile = accessFileOf(flags);
   if (flags.newToken !== undefined) return tokensCreate(flags.newToken, flags);
+  assertNoCluster(flags);
+  assertFits(flags);
   using policy = followPolicy(flags.policy);
   const faults = surviveFaults();
   keepHeapSmall();
@@ -82,6 +88,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
   const consoleToken = isLoopback(flags.host)
     ? makeToken({ name: 'console', tenant: 'local', scopes: ['admin'] })
     : undefined;
+  const cluster = flags.cluster === undefined ? undefined : await joinCluster(flags, runtime);
   const onNote = (text: string): void => printNote(text);
   const accessLog = flags.accessLog === undefined ? undefined : new AccessLog(flags.accessLog, onNote);
   const tenants =
@@ -92,6 +99,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
   const running = await startService({
     runtime,
     ...(tenants ? { tenants } : {}),
+    ...(cluster ? { elsewhere: cluster } : {}),
     faults,
     policyStatus: () => policy.live.status,
     programs: flags.programs ?? false,
@@ -118,8 +126,19 @@ export async function serve(flags: ServeFlags): Promise<number> {
   });
   clearInterval(looking);
   await accessLog?.close();
+  await cluster?.close();
   if (tokenFile !== undefined) rmSync(tokenFile, { force: true });
   return 0;
+}
+
+/** In a cluster, a workspace belongs to the workers. */
+function assertFits({ cluster, workspace, env, programs }: ServeFlags): void {
+  if (cluster !== undefined && programs) throw noPrograms();
+  const useless = workspace === undefined ? env && '--env' : '--workspace';
+  if (cluster === undefined || useless === undefined) return;
+  throw new SkillError('usage', `${useless} has no effect with --cluster, because calls run on workers`, {
+    fix: `Pass ${useless} to the workers.`,
+  });
 }
 
 /** Throws if the file cannot be used: a service never starts with broken tenants. */

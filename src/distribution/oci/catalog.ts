@@ -94,13 +94,8 @@ export interface Listing {
   readonly catalog: OciReference;
 }
 
-/**
- * Lists a published skill in a catalog instead of its older version, and copies it there with its documents. Returns false
- * if the catalog lists this or a newer one. The catalog is created if it does not exist. Of two that write at the same time,
- * the later one wins, because registries have no way to refuse it.
- */
-export async function listInCatalog(listing: Listing, options: RepositoryOptions): Promise<boolean> {
-  const { skill, catalog: place } = listing;
+/** Before anything is pushed. */
+export function assertCatalogPlace(skill: OciReference, place: OciReference): void {
   if (place.digest !== undefined)
     throw new SkillError('usage', 'A catalog to write to cannot have a digest', {
       fix: 'Leave out the part from "@".',
@@ -109,6 +104,16 @@ export async function listInCatalog(listing: Listing, options: RepositoryOptions
     throw new SkillError('usage', 'A skill cannot be its own catalog', {
       fix: `Name another place for the catalog, such as ${OCI_PREFIX}${place.host}/catalog`,
     });
+}
+
+/**
+ * Lists a published skill in a catalog instead of its older version, and copies it there with its documents. Returns false
+ * if the catalog lists this or a newer one. The catalog is created if it does not exist. Of two that write at the same time,
+ * the later one wins, because registries have no way to refuse it.
+ */
+export async function listInCatalog(listing: Listing, options: RepositoryOptions): Promise<boolean> {
+  const { skill, catalog: place } = listing;
+  assertCatalogPlace(skill, place);
   const repository = new Repository(place, options);
   const tag = place.tag ?? DEFAULT_TAG;
   const added = await describeEntry(listing, options);

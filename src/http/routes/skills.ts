@@ -51,7 +51,13 @@ const execute: Route = route({
   body: executeBody,
   answers: { 200: success, 409: failure, 422: failure, 499: failure, 504: failure },
   handle: async ({ service, identity, body, param, c }) => {
-    const request = { ...body, name: param('name'), params: body.params ?? {}, trace: traceOf(c) };
+    const request = {
+      ...body,
+      name: param('name'),
+      params: body.params ?? {},
+      trace: traceOf(c),
+      idempotencyKey: c.req.header('idempotency-key'),
+    };
     const { call, outcome } = await service.start(request, identity, c.req.raw.signal);
     if (!c.req.header('accept')?.includes('text/event-stream')) return answerOutcome(c, await outcome);
     outcome.catch(() => undefined);

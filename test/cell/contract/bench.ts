@@ -15,6 +15,8 @@ export interface RunOptions extends ExecuteOptions {
 }
 
 const MOST_TRIES = 10;
+/** Starting a container can take longer than the default timeout on a busy machine. */
+const GENEROUS = { timeout: '120s' };
 
 export class Bench {
   readonly #folder: string;
@@ -27,7 +29,8 @@ export class Bench {
 
   skill(text: SkillText | string): string {
     const { manifest = {}, ...rest } = typeof text === 'string' ? { source: text } : text;
-    return writeSkill(this.#folder, { ...rest, manifest: { ...this.#cell.manifest, ...manifest } });
+    const limits = { ...GENEROUS, ...(manifest['limits'] as object | undefined) };
+    return writeSkill(this.#folder, { ...rest, manifest: { ...this.#cell.manifest, ...manifest, limits } });
   }
 
   /** A timeout in milliseconds that a harmless call keeps. */

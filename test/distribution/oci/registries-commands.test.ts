@@ -91,6 +91,11 @@ describe('publish', () => {
       ['oci://HOST/a/b', '--catalog', 'https://a.example/'],
       'is not a reference',
     ],
+    [
+      'a catalog that is the skill',
+      ['oci://HOST/a/b', '--catalog', 'oci://HOST/a/b:latest'],
+      'cannot be its own catalog',
+    ],
   ])('refuses %s, and pushes nothing', async (_, words, says) => {
     const author = person();
     const folder = author.writeSkill('1.0.0');
@@ -98,7 +103,7 @@ describe('publish', () => {
     writeFileSync(join(author.project, 'notes.txt'), 'notes');
     writeFileSync(join(author.project, 'study.json'), '{}');
     const key = author.write('key.pem', KEYS.ours.privateKey);
-    const args = words.map((word) => word.replace('HOST', registry.host).replace('KEY', key));
+    const args = words.map((word) => word.replaceAll('HOST', registry.host).replace('KEY', key));
     const { code, stderr } = await author.run(['publish', folder, ...args]);
     expect(code).toBe(2);
     expect(stderr).toContain(says);

@@ -17,6 +17,7 @@ ErrorCode = Literal[
     "approval_required",
     "signature_invalid",
     "skill_unavailable",
+    "outcome_unknown",
     "internal",
     "cancelled",
 ]

@@ -31,6 +31,8 @@ interface Told {
   error?: { code: string; message: string; denied?: Denial };
 }
 
+/** Captured before the skill could change them. */
+const { parse, stringify } = JSON;
 const waiting = new Map<number, Waiting>();
 let next = 1;
 
@@ -43,7 +45,7 @@ export function ask(name: string, args: Record<string, unknown>, bytes?: Uint8Ar
   const id = next++;
   const { promise, resolve, reject } = Promise.withResolvers<HostAnswer>();
   waiting.set(id, { resolve, reject });
-  host.start(id, name, JSON.stringify(args), bytes);
+  host.start(id, name, stringify(args), bytes);
   return { id, answer: promise };
 }
 
@@ -56,7 +58,7 @@ export function settle(id: number, text: string, bytes?: Uint8Array): void {
   const found = waiting.get(id);
   if (!found) return;
   waiting.delete(id);
-  const { value, error } = JSON.parse(text) as Told;
+  const { value, error } = parse(text) as Told;
   if (!error) found.resolve({ value, bytes });
   else if (error.denied) found.reject(new CapabilityDenied(error.denied));
   else found.reject(new HostFailure(error.code, error.message));

@@ -21,7 +21,8 @@ const ELSEWHERE = 'the modes subprocess and container can run it';
 export function refusesCommand(bundle: Bundle, command: ParsedCommand | undefined): string | undefined {
   const runner = command?.runner ?? usualRunner(bundle);
   if (runner !== 'python') return 'only Python commands run in Wasm; shells, Node and programs do not';
-  const { programs = [] } = bundle.manifest.capabilities;
+  const { programs = [], skills } = bundle.manifest.capabilities;
+  if (skills) return 'commands cannot call skills';
   return programs.length > 0 ? 'the skill may start programs, and Wasm has none' : undefined;
 }
 

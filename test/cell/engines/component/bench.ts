@@ -38,6 +38,8 @@ export function writeWasmSkill(folder: string, { binary, manifest = {}, files = 
   return dir;
 }
 
+const MOST_TRIES = 10;
+
 export class WasmBench {
   readonly #runtime: Runtime;
   readonly #folder: string;
@@ -66,7 +68,16 @@ export class WasmBench {
   async fail(dir: string, options: ExecuteOptions = {}, next: ExecuteOptions = options): Promise<Failure> {
     const outcome = await this.run(dir, { go: true }, options);
     if (outcome.ok) expect.fail(`It succeeded: ${JSON.stringify(outcome.result)?.slice(0, 500)}`);
-    expect((await this.succeed(dir, {}, next)).result).toBe('fine');
+    expect((await this.#next(dir, next)).result).toBe('fine');
     return outcome;
+  }
+
+  /** A harmless call. On a busy machine it can exceed a short timeout too, and is then made again. */
+  async #next(dir: string, options: ExecuteOptions): Promise<Success> {
+    for (let tries = 1; tries < MOST_TRIES; tries++) {
+      const outcome = await this.run(dir, {}, options);
+      if (outcome.ok || outcome.error.detail['limit'] !== 'timeout') break;
+    }
+    return this.succeed(dir, {}, options);
   }
 }

@@ -87,11 +87,18 @@ export function execUnderTest({ backend, options = {}, network: more = '' }: Exe
       `HTTP, HTTPS = "http://127.0.0.1:${ports.http}", "https://127.0.0.1:${ports.https}"`,
       'def get(url, **headers):',
       '    request = urllib.request.Request(url, headers=headers)',
-      '    return json.loads(urllib.request.urlopen(request, timeout=20).read())',
+      '    return json.loads(urllib.request.urlopen(request, timeout=100).read())',
       ...body.split('\n').map((line) => line.replace(/^ {6}/, '')),
     ];
     return writeSkill(ofRuntime().folder, {
-      manifest: { ...IN_CONTAINER, entry: 'tool', capabilities: { network: network() }, ...manifest },
+      manifest: {
+        ...IN_CONTAINER,
+        entry: 'tool',
+        capabilities: { network: network() },
+        // A busy machine can take minutes to start a container and many connections.
+        limits: { timeout: '240s' },
+        ...manifest,
+      },
       files: { tool: `${lines.join('\n')}\n` },
     });
   };

@@ -22,19 +22,21 @@ test.each(['crun', 'podman'] as const)(
     onTestFinished(() => opened.close());
     const home = join(opened.folder, 'home');
     const busy = writeSkill(opened.folder, {
-      manifest: { ...IN_CONTAINER, limits: { timeout: '60s' } },
+      manifest: { ...IN_CONTAINER, limits: { timeout: '300s' } },
       source: BUSY,
     });
     const host = spawn(process.execPath, [HOST, backend, home, busy], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await once(host.stdout, 'data');
-    const left = pidsIn(join(home, 'containers', backend, 'cells'));
+    const running = (): number[] => pidsIn(join(home, 'containers', backend, 'cells')).filter(isRunning);
+    await expect.poll(() => running().length).toBeGreaterThan(0);
+    const left = running();
     host.kill('SIGKILL');
     await once(host, 'exit');
     expect(left.filter(isRunning)).not.toEqual([]);
     const fine = writeSkill(opened.folder, {
-      manifest: IN_CONTAINER,
+      manifest: { ...IN_CONTAINER, limits: { timeout: '240s' } },
       source: 'def execute(params):\n    return 1\n',
     });
     expect(await opened.runtime.execute(fine, {}, { reject: false })).toMatchObject({ ok: true, result: 1 });

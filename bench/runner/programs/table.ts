@@ -1,0 +1,29 @@
+/**
+ * A report on programs as text.
+ *
+ * @module
+ */
+import { columns, formatMachine, formatTarget } from '../table.ts';
+import type { ProgramReport } from './run-program-bench.ts';
+import { addedMs, CALLS, FRESH, HOST } from './targets.ts';
+
+export function formatProgramReport({ machine, rows, targets }: ProgramReport): string {
+  const lines = rows.map(({ name, n, median, p95, min }) => {
+    const baseline = FRESH[name] ?? name.replace(/, [^,]*$/, `, ${HOST}`);
+    const added = baseline === name ? NaN : addedMs(rows, name, baseline);
+    const figures = [median, p95, min].map((ms) => ms.toFixed(3));
+    return [
+      name,
+      String(n),
+      ...figures,
+      Number.isNaN(added) ? '' : `${added < 0 ? '' : '+'}${added.toFixed(3)}`,
+    ];
+  });
+  return [
+    formatMachine(machine),
+    `${CALLS} calls in a row, or at once; milliseconds per call. Programs without calls: the whole\n${columns(
+      [['', 'n', 'median', 'p95', 'min', 'added'], ...lines],
+    )}`,
+    targets.map(formatTarget).join('\n'),
+  ].join('\n\n');
+}

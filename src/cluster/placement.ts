@@ -1,0 +1,145 @@
+/**
+ * Chooses the pool of a call from what the workers announce. A call goes only to a pool that enforces everything that its
+ * skill declares; a pool whose workers differ is refused, and a weaker pool is never a substitute.
+ *
+ * @module
+ */
+import { hash } from 'node:crypto';
+import type { NatsConnection, Subscription } from '@nats-io/transport-node';
+import { SkillError } from '../errors.ts';
+import type { Skill } from '../load/skill.ts';
+import type { PairReport } from '../cell/machine.ts';
+import { fieldsSetByManifest } from '../policy/enforce-or-refuse.ts';
+import { ENGINE_ROWS, type EngineName } from '../vocabulary/engines.ts';
+import type { Mode } from '../vocabulary/modes.ts';
+import { readAnnouncement, type Announcement } from './messages.ts';
+
+export const ANNOUNCE_MS = 1000;
+/** A worker that was silent for this long counts as gone. */
+const STALE_MS = 5 * ANNOUNCE_MS;
+/** On its first call, a front end waits this long for announcements. */
+const FIRST_MS = 3 * ANNOUNCE_MS;
+const MAX_WORKERS = 10_000;
+
+export const ANNOUNCE_SUBJECT = 'sc.worker';
+export const HELLO_SUBJECT = 'sc.hello';
+
+/** The pairs of `doctor` as a worker announces them. */
+export function announcedPairs(pairs: readonly PairReport[]): Announcement['pairs'] {
+  return pairs
+    .filter(({ available }) => available)
+    .map(({ mode, wall, engine, enforces }) => ({
+      mode,
+      wall,
+      engine,
+      unenforced: Object.entries(enforces)
+        .filter(([, { by }]) => by === 'nobody')
+        .map(([field]) => field)
+        .toSorted(),
+    }));
+}
+
+/** Calls that may go to a pool, as far as announcements show. */
+export interface Wish {
+  skill: Skill;
+  execution?: Mode | undefined;
+  /** As a token. */
+  tenant: string;
+}
+
+export class Fleet {
+  readonly #connection: NatsConnection;
+  readonly #known = new Map<string, { announcement: Announcement; at: number }>();
+  readonly #subscription: Subscription;
+  #heard = Promise.withResolvers<void>();
+
+  constructor(connection: NatsConnection) {
+    this.#connection = connection;
+    this.#subscription = connection.subscribe(`${ANNOUNCE_SUBJECT}.*`, {
+      callback: (error, message) => {
+        if (!error) this.#hear(message.subject, message.data);
+      },
+    });
+    connection.publish(HELLO_SUBJECT);
+  }
+
+  get workers(): Announcement[] {
+    const oldest = performance.now() - STALE_MS;
+    for (const [name, { at }] of this.#known) if (at < oldest) this.#known.delete(name);
+    return [...this.#known.values()].map(({ announcement }) => announcement);
+  }
+
+  /** The first of the pools that enforces what the skill declares. Throws if there is none. */
+  async place(pools: readonly string[], wish: Wish): Promise<string> {
+    const until = performance.now() + FIRST_MS;
+    while (this.workers.length === 0 && performance.now() < until) await this.#next(until);
+    const obstacles: string[] = [];
+    for (const pool of pools) {
+      const obstacle = obstacleOf(pool, this.workers, wish);
+      if (obstacle === undefined) return pool;
+      obstacles.push(obstacle);
+    }
+    throw new SkillError('skill_unavailable', `No pool can run this call: ${obstacles.join('; ')}`, {
+      fix: 'Start workers whose machine and policy fit: `skillcell worker --pool NAME`, and see `skillcell cluster status`.',
+      detail: { pools: [...pools] },
+    });
+  }
+
+  close(): void {
+    this.#subscription.unsubscribe();
+  }
+
+  async #next(until: number): Promise<void> {
+    this.#connection.publish(HELLO_SUBJECT);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, Math.min(500, until - performance.now()));
+    await Promise.race([this.#heard.promise, promise]);
+    clearTimeout(timer);
+  }
+
+  #hear(subject: string, data: Uint8Array): void {
+    let announcement: Announcement;
+    try {
+      announcement = readAnnouncement(data);
+    } catch {
+      return;
+    }
+    // The server has checked who may publish on this subject.
+    if (subject !== `${ANNOUNCE_SUBJECT}.${announcement.name}`) return;
+    if (this.#known.size >= MAX_WORKERS && !this.#known.has(announcement.name)) return;
+    this.#known.set(announcement.name, { announcement, at: performance.now() });
+    this.#heard.resolve();
+    this.#heard = Promise.withResolvers();
+  }
+}
+
+/** Why the pool cannot run it; undefined if it can. */
+function obstacleOf(
+  pool: string,
+  workers: readonly Announcement[],
+  { skill, execution, tenant }: Wish,
+): string | undefined {
+  const members = workers.filter((one) => one.pool === pool && (one.tenants?.includes(tenant) ?? true));
+  const first = members.find(({ isDraining }) => !isDraining);
+  if (!first) return `no worker of the pool "${pool}" is running`;
+  const policies = new Set(members.map(({ policy }) => policy));
+  if (policies.size > 1) return `the workers of the pool "${pool}" have different policies`;
+  const walls = new Set(members.map(({ pairs }) => hash('sha256', JSON.stringify(pairs), 'hex')));
+  if (walls.size > 1) return `the workers of the pool "${pool}" enforce different things`;
+  return first.pairs.some((pair) => fits(pair, skill, execution))
+    ? undefined
+    : `no wall of the pool "${pool}" enforces everything that "${skill.bundle.manifest.name}" declares`;
+}
+
+function fits(
+  { mode, engine, unenforced }: Announcement['pairs'][number],
+  { bundle: { manifest, kind } }: Skill,
+  execution: Mode | undefined,
+): boolean {
+  const { execution: declared } = manifest;
+  const modes = execution === undefined ? declared : [execution];
+  if (modes.length > 0 && !modes.includes(mode)) return false;
+  const row = Object.hasOwn(ENGINE_ROWS, engine) ? ENGINE_ROWS[engine as EngineName] : undefined;
+  const isForKind = row === undefined || row.kinds.some((one) => one === kind);
+  return isForKind && !fieldsSetByManifest(manifest).some((field) => unenforced.includes(field));
+}

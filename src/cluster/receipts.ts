@@ -1,0 +1,118 @@
+/**
+ * Sends the rows of a local chain of receipts to the stream of all receipts, exactly as they are, each once and in order.
+ *
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { jetstream, jetstreamManager, type JsMsg } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { AuditReader, Row } from '../audit/queries.ts';
+import { encode, readRow } from './messages.ts';
+import { STREAMS, subjects } from './names.ts';
+
+const PAUSE_MS = 200;
+const AFTER_ERROR_MS = 1000;
+const PAGE = 200;
+
+/** The last row of a writer in the stream. */
+interface Sent {
+  /** In the chain. */
+  seq: number;
+  /** In the stream. */
+  at: number;
+}
+
+export class ReceiptForwarder {
+  readonly #connection: NatsConnection;
+  readonly #writer: string;
+  readonly #log: Pick<AuditReader, 'rows'>;
+  readonly #closing = new AbortController();
+  readonly #running: Promise<void>;
+  #sent: Sent | undefined;
+
+  constructor(connection: NatsConnection, writer: string, log: Pick<AuditReader, 'rows'>) {
+    this.#connection = connection;
+    this.#writer = writer;
+    this.#log = log;
+    this.#running = this.#run();
+  }
+
+  /** Sends what is left. Rows that cannot be sent in time are sent after the next start. */
+  async close(withinMs: number): Promise<void> {
+    const timer = setTimeout(() => this.#closing.abort(), withinMs);
+    this.#isLast = true;
+    await this.#running;
+    clearTimeout(timer);
+  }
+
+  #isLast = false;
+
+  async #run(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      const isLast = this.#isLast;
+      try {
+        if ((await this.#sendPage()) === PAGE) continue;
+        if (isLast) return;
+        await sleep(PAUSE_MS, undefined, { signal });
+      } catch {
+        // What the stream has is asked again: the answer to a row may have been lost.
+        this.#sent = undefined;
+        await sleep(AFTER_ERROR_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  async #sendPage(): Promise<number> {
+    const sent = (this.#sent ??= await this.#lastSent());
+    const rows = this.#log.rows(sent.seq, PAGE);
+    const client = jetstream(this.#connection);
+    for (const row of rows) {
+      // Refused if another process wrote in between.
+      const ack = await client.publish(subjects.receipt(this.#writer), encode(row), {
+        expect: { lastSubjectSequence: sent.at },
+      });
+      sent.seq = row.seq;
+      sent.at = ack.seq;
+    }
+    return rows.length;
+  }
+
+  async #lastSent(): Promise<Sent> {
+    const manager = await jetstreamManager(this.#connection, { checkAPI: false });
+    // By its own subject, which is all that its key may read.
+    const last = await manager.direct
+      .getMessage(STREAMS.receipts, { last_by_subj: subjects.receipt(this.#writer) })
+      .catch((error: unknown) => {
+        if (isMissing(error)) return null;
+        throw error;
+      });
+    return last ? { seq: readRow(last.data).seq, at: last.seq } : { seq: 0, at: 0 };
+  }
+}
+
+/** "no message found" */
+const NO_MESSAGE = 10_037;
+
+function isMissing(error: unknown): boolean {
+  return (error as { code?: unknown }).code === NO_MESSAGE;
+}
+
+/** Every row of the stream, with its writer, in the order of the stream. */
+export async function* allRows(connection: NatsConnection): AsyncGenerator<{ writer: string; row: Row }> {
+  for await (const { subject, data } of readStream(connection, STREAMS.receipts))
+    yield { writer: subject.split('.')[2] ?? '', row: readRow(data) };
+}
+
+/** Every message that a stream has now. */
+export async function* readStream(connection: NatsConnection, name: string): AsyncGenerator<JsMsg> {
+  const manager = await jetstreamManager(connection, { checkAPI: false });
+  const { state } = await manager.streams.info(name);
+  if (state.messages === 0) return;
+  const consumer = await jetstream(connection).consumers.get(name);
+  for await (const message of await consumer.consume()) {
+    yield message;
+    // The last one may expire while others are read.
+    if (message.info.pending === 0 || message.seq >= state.last_seq) break;
+  }
+}

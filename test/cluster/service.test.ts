@@ -1,0 +1,133 @@
+/**
+ * `serve --cluster` and `worker --tenants`: the HTTP service in front of workers, with tenants that share nothing.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeToken } from '../../src/http/access-file.ts';
+import { packageRoot } from '../../src/package-root.ts';
+import { openFolder, writeSkill } from '../write-skill.ts';
+import { openCluster, type ClusterStage } from './stage.ts';
+
+let stage: ClusterStage;
+let service: ChildProcess;
+let url = '';
+const tokens: Record<string, string> = {};
+
+beforeAll(async () => {
+  const folder = openFolder();
+  writeSkill(folder, {
+    id: 'test/reads',
+    manifest: { capabilities: { filesystem: [{ path: '${workspace}', access: 'read' }] } },
+    source: `import os
+def execute(params):
+    return {"note": open(params["file"]).read()}`,
+  });
+  writeSkill(folder, {
+    id: 'test/slow',
+    source: `import time
+def execute(params):
+    time.sleep(4)
+    return {}`,
+  });
+  const tenants: Record<string, object> = {};
+  for (const name of ['acme', 'umbrella']) {
+    mkdirSync(join(folder, `files-${name}`));
+    writeFileSync(join(folder, `files-${name}`, 'note.txt'), `of ${name}`);
+    chmodSync(join(folder, `files-${name}`), 0o755);
+    tenants[name] = { workspace: join(folder, `files-${name}`) };
+  }
+  const tenantsFile = join(folder, 'tenants.yaml');
+  writeFileSync(tenantsFile, JSON.stringify({ version: 1, tenants }), { mode: 0o600 });
+  const access = ['acme', 'umbrella'].map((tenant) => {
+    const { entry, secret } = makeToken({ name: 'app', tenant, scopes: ['call', 'read'] });
+    tokens[tenant] = secret;
+    return entry;
+  });
+  const accessFile = join(folder, 'access.json');
+  writeFileSync(
+    accessFile,
+    JSON.stringify({ version: 1, tokens: access, limits: {}, tenants: {}, skills: {} }),
+    {
+      mode: 0o600,
+    },
+  );
+  stage = await openCluster({ folder, queue: 1, tenants: [{ name: 'acme' }, { name: 'umbrella' }] });
+  await stage.startWorker('w1', ['--slots', '1', '--tenants', tenantsFile]);
+  await startService(['--access', accessFile]);
+});
+
+afterAll(async () => {
+  const exited = once(service, 'exit');
+  service.kill('SIGTERM');
+  await exited;
+  await stage[Symbol.asyncDispose]();
+});
+
+async function startService(args: string[]): Promise<void> {
+  const command = [join(packageRoot(), 'bin/skillcell.js'), 'serve', '--port', '0', '--cluster', stage.url];
+  service = spawn(process.execPath, [...command, '--name', 'web', ...args], {
+    cwd: stage.folder,
+    env: { ...process.env, SKILLCELL_HOME: join(stage.folder, 'home-web') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  for (const stream of [service.stdout, service.stderr])
+    stream?.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  while (!text.includes('Listening on')) {
+    if (service.exitCode !== null) throw new Error(text);
+    await sleep(50);
+  }
+  url = /Listening on (\S+)/.exec(text)?.[1] ?? '';
+}
+
+function call(
+  tenant: string,
+  { skill, params = {} }: { skill: string; params?: object },
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(`${url}/v1/skills/${encodeURIComponent(skill)}/execute`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${tokens[tenant]}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ params }),
+  });
+}
+
+describe('a service in front of a cluster', () => {
+  test.each(['acme', 'umbrella'])('gives %s its own workspace, with the same skill', async (tenant) => {
+    const file = '/workspace/note.txt';
+    const response = await call(tenant, { skill: 'test/reads', params: { file } });
+    const body: unknown = await response.json();
+    expect(body, JSON.stringify(body)).toMatchObject({ ok: true, result: { note: `of ${tenant}` } });
+  });
+
+  test('denies a tenant the workspace of another', async () => {
+    const response = await call('acme', {
+      skill: 'test/reads',
+      params: { file: join(stage.folder, 'files-umbrella', 'note.txt') },
+    });
+    expect(await response.json()).toMatchObject({ ok: false });
+  });
+
+  test('answers 429 with Retry-After when the queue of a tenant is full', async () => {
+    const all = await Promise.all([1, 2, 3, 4].map(() => call('acme', { skill: 'test/slow' })));
+    const refused = all.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const response of refused) expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(all.some(({ status }) => status === 200)).toBe(true);
+  });
+
+  test('gives a repeated request with the same Idempotency-Key the same outcome', async () => {
+    const file = '/workspace/note.txt';
+    const ask = async (): Promise<unknown> =>
+      (
+        await call('acme', { skill: 'test/reads', params: { file } }, { 'idempotency-key': 'order-7' })
+      ).json();
+    const first = await ask();
+    expect(first).toMatchObject({ ok: true });
+    expect(await ask()).toEqual(first);
+  });
+});
