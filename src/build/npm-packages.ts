@@ -8,7 +8,13 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync } from 'node:
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { SkillError } from '../errors.ts';
-import { FROM_REGISTRY, npmPackagesIn, PACKAGE_FILE, PACKAGE_LOCK } from '../load/npm-packages.ts';
+import {
+  FROM_REGISTRY,
+  npmPackagesIn,
+  PACKAGE_FILE,
+  PACKAGE_LOCK,
+  REGISTRY_ONLY,
+} from '../load/npm-packages.ts';
 import { compile, requireTool, type Tool } from './tools.ts';
 
 const NPM: Tool = { what: 'npm', probe: ['npm', '--version'], install: 'apt-get install npm' };
@@ -42,8 +48,7 @@ export function fetchPackages(bundle: string, scratch: string): FetchedPackages 
   const lock = join(bundle, PACKAGE_LOCK);
   const isLocked = existsSync(lock);
   if (isLocked) copyFileSync(lock, join(folder, PACKAGE_LOCK));
-  // Packages from a repository would be built, which runs their code.
-  const env = { ...process.env, npm_config_allow_git: 'none' };
+  const env = { ...process.env, ...REGISTRY_ONLY };
   const options = { cwd: folder, env, source: 'The list of npm packages' };
   if (!isLocked) compile('npm', ['install', '--package-lock-only', ...FLAGS], options);
   const packages = npmPackagesIn(readFileSync(join(folder, PACKAGE_LOCK), 'utf8'));

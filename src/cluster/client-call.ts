@@ -8,7 +8,7 @@ import { jetstream } from '@nats-io/jetstream';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { SkillError } from '../errors.ts';
 import { MAX_JSON_HERE, JsonText, attachResult } from '../json-text.ts';
-import type { Outcome, Success } from '../outcome.ts';
+import type { Failure, Outcome, Success } from '../outcome.ts';
 import type { Runtime } from '../runtime.ts';
 import { writeFrame } from './frame.ts';
 import { retried, type Marks } from './marks.ts';
@@ -241,7 +241,7 @@ function ordered(outcome: Success, result: unknown): Success {
   return { ok: true, result, ...rest };
 }
 
-function unknownOutcome({ id, skill }: Pick<CallHead, 'id' | 'skill'>, worker?: string): Outcome {
+export function unknownOutcome({ id, skill }: Pick<CallHead, 'id' | 'skill'>, worker?: string): Failure {
   const lost = worker === undefined ? 'The worker' : `The worker "${worker}"`;
   const error = new SkillError(
     'outcome_unknown',

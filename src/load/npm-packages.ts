@@ -15,6 +15,17 @@ export const PACKAGE_LOCK = 'package-lock.json';
 
 /** A version, a range or a tag of the registry; not a URL, a repository or a folder. */
 export const FROM_REGISTRY: RegExp = /^(?:npm:(?:@[\w.-]+\/)?[\w.-]+@)?[\w.^~<>=|*+ -]*$/;
+/**
+ * Settings of npm. The registry is the operator's, but what its packages depend on is anyone's: a repository, whose code
+ * would be built, an address that only this machine reaches, or a folder of it. An older npm knows only the last setting.
+ */
+export const REGISTRY_ONLY: Readonly<Record<string, string>> = {
+  npm_config_allow_git: 'none',
+  npm_config_allow_remote: 'none',
+  npm_config_allow_file: 'none',
+  npm_config_allow_directory: 'none',
+  npm_config_git: '/dev/null/git',
+};
 const MAX_LOCK_BYTES = 8 * 1024 * 1024;
 /** One line of a `skill.lock`: name, version and what the registry calls integrity. */
 export const NPM_LINE: RegExp = /^(?:@[\w.~-]+\/)?[\w.~-]+ [\w.+-]+ sha(?:256|384|512)-[A-Za-z0-9+/]+={0,2}$/;

@@ -12,7 +12,7 @@ export const GUEST_WORKSPACE = '/workspace';
 
 /** First segments of absolute paths that the cell itself uses; `lib*` is checked by prefix. */
 const RESERVED = new Set(
-  'usr bin sbin proc dev sys tmp skill harness bytecode deps etc run workspace'.split(' '),
+  'usr bin sbin proc dev sys tmp skill harness bytecode deps node_modules etc run workspace'.split(' '),
 );
 
 export type DeclaredPath =

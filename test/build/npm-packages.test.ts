@@ -106,6 +106,16 @@ test('a lock with a package from a repository is refused', () => {
   expect(failureOf(dir).message).toContain('"node_modules/shout" is not a file of a registry');
 });
 
+test('a package of the registry that names an address for what it needs is refused', () => {
+  addPackage(registry, 'shouts', {
+    files: { 'main.js': '' },
+    dependencies: { shout: 'BASE/shout-1.0.0.tgz' },
+  });
+  const dir = write(SKILL, { shouts: '1.0.0' });
+  expect(failureOf(dir).detail['trace']).toContain('EALLOWREMOTE');
+  expect(existsSync(join(dir, 'package-lock.json'))).toBe(false);
+});
+
 test('a manifest that runs the source itself is refused', () => {
   expect(failureOf(write(SKILL, { shout: '1.0.0' }, { entry: 'skill.ts' })).fix).toContain('Remove "entry"');
 });

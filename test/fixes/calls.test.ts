@@ -10,6 +10,8 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { unknownOutcome } from '../../src/cluster/client-call.ts';
+import { SkillError } from '../../src/errors.ts';
 import { ERROR_CODES } from '../../src/vocabulary/error-codes.ts';
 import { inLanguage } from './languages.ts';
 import { Scenes, type Row } from './scene.ts';
@@ -288,6 +290,11 @@ const TRUST: Row[] = [
   },
 ];
 
+const LOST_CALL = {
+  id: '01M7T557E18ZXS5TEX7BQZJHND',
+  skill: { name: 'test/lost', digest: `sha256:${'0'.repeat(64)}` },
+};
+
 const USAGE: Row[] = [
   {
     ...inLanguage('python'),
@@ -333,6 +340,15 @@ const USAGE: Row[] = [
     options: { load: () => Promise.reject(new TypeError('an invented fault')) },
     advice: true,
     says: /report this with .* `skillcell doctor`/,
+  },
+  {
+    ...inLanguage('python'),
+    name: 'a call whose worker was lost',
+    code: 'outcome_unknown',
+    params: { op: 'echo' },
+    options: { load: () => Promise.reject(SkillError.fromOutcome(unknownOutcome(LOST_CALL, 'w1'))) },
+    advice: true,
+    says: /^Find out what the skill did, for example from its receipt,/,
   },
   {
     ...inLanguage('python', { capabilities: { network: [{ host: 'a.test', methods: ['GET'] }] } }),

@@ -115,6 +115,7 @@ describe('computeGrant, for files,', () => {
     '/skill',
     '/harness',
     '/deps',
+    '/node_modules',
     '/etc/passwd',
     '/run/x',
     '/workspace/x',

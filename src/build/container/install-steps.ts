@@ -11,7 +11,7 @@ import type { FileTree } from '../../cell/images/file-tree.ts';
 
 const MAX_SCRIPT_BYTES = 1024 * 1024;
 const PATH = '"?(/[\\w.+/-]{1,200})"?';
-const COPY = new RegExp(`^\\s*ucf (?:--[\\w-]+ )*${PATH} ${PATH}\\s*$`, 'gm');
+const COPY = new RegExp(`^[ \\t]*ucf (?:--[\\w-]+ )*${PATH} ${PATH}[ \\t]*$`, 'gm');
 const ALTERNATIVE = new RegExp(`--install\\s+${PATH}\\s+"?([\\w.+-]{1,100})"?\\s+${PATH}\\s+(\\d{1,6})`, 'g');
 
 /** The steps of one package. */

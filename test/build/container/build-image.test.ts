@@ -177,7 +177,7 @@ describe('the base image', () => {
     });
     expect(found.stdout.trim().split('\n')).toHaveLength(1);
     expect(spawnSync('find', [rootfs, '-perm', '/6000'], { encoding: 'utf8' }).stdout).toBe('');
-    const writable = spawnSync('find', [rootfs, '-not', '-type', 'l', '-perm', '/222'], { encoding: 'utf8' });
+    const writable = spawnSync('find', [rootfs, '-not', '-type', 'l', '-perm', '/022'], { encoding: 'utf8' });
     expect(writable.stdout).toBe(`${rootfs}/tmp\n`);
   });
 

@@ -50,3 +50,8 @@ test('a step whose path leads out of the image is refused or has no effect', () 
   applyInstallSteps(tree, [absent]);
   expect(tree.at('etc/y')).toBeUndefined();
 });
+
+test('a script of blank lines, as long as one may be, is read in time', () => {
+  const script = `${'\n'.repeat(1024 * 1024)}ucf "/usr/share/a" "/etc/a"\n`;
+  expect(parseInstallSteps(script).copies).toEqual([{ from: '/usr/share/a', to: '/etc/a' }]);
+});

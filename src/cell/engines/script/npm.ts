@@ -13,7 +13,13 @@ import { join } from 'node:path';
 import { SkillError } from '../../../errors.ts';
 import type { NpmNeed } from '../../../load/declared-packages.ts';
 import type { InstallHow } from '../../../load/install-progress.ts';
-import { archivesIn, PACKAGE_FILE, PACKAGE_LOCK, type NpmArchive } from '../../../load/npm-packages.ts';
+import {
+  archivesIn,
+  PACKAGE_FILE,
+  PACKAGE_LOCK,
+  REGISTRY_ONLY,
+  type NpmArchive,
+} from '../../../load/npm-packages.ts';
 import type { PinnedPackage, PinnedPackages } from '../../../load/pins.ts';
 import { removeTree } from '../../../load/remove-tree.ts';
 
@@ -98,22 +104,10 @@ interface Project {
   signal: AbortSignal | undefined;
 }
 
-/**
- * The registry is the operator's, but what its packages depend on is anyone's: a repository, whose code would be built, an
- * address that only this machine reaches, or a folder of it. An older npm knows only the last two settings: it starts no git,
- * and leaves an address in the lock, which is refused.
- */
-const REGISTRY_ONLY = {
-  npm_config_allow_git: 'none',
-  npm_config_allow_remote: 'none',
-  npm_config_allow_file: 'none',
-  npm_config_allow_directory: 'none',
-  npm_config_git: '/dev/null/git',
-  npm_config_omit_lockfile_registry_resolved: 'true',
-};
-
 function npm(args: readonly string[], { cwd, cache, signal }: Project): Promise<void> {
-  const env = { ...process.env, ...REGISTRY_ONLY, npm_config_cache: cache };
+  // Then whatever has an address in the lock is not of the registry, which tells even an older npm's result.
+  const settings = { npm_config_omit_lockfile_registry_resolved: 'true', npm_config_cache: cache };
+  const env = { ...process.env, ...REGISTRY_ONLY, ...settings };
   const options = { cwd, env, timeout: TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES };
   return new Promise((resolve, reject) => {
     execFile('npm', [...args], { ...options, ...(signal ? { signal } : {}) }, (error, _, stderr) => {
