@@ -42,6 +42,7 @@ export function addCluster(program: Command, done: Done): void {
     .option('--queue <n>', 'calls of one tenant and skill that may wait', '1000')
     .option('--queue-of-all <n>', 'calls of all tenants that may wait (default: 50 times --queue)')
     .option('--replicas <n>', 'servers that keep each message: 1 or 3', '1')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('cluster setup --cluster nats://127.0.0.1:4222 --tenant acme=20'))
     .action(async (options: SetupFlags) => {
       const { clusterSetup } = await import('./commands/cluster.ts');
@@ -68,6 +69,7 @@ function addInit(cluster: Command, done: Done): void {
     .option('--tls-cert <file>', 'certificate of the server')
     .option('--tls-key <file>', 'key of that certificate')
     .option('--tls-ca <file>', 'certificate authority of clients, which then need a certificate')
+    .option('--json', 'print JSON')
     .addHelpText('after', example('cluster init keys front:web worker:w1 worker:w2:acme:default'))
     .action(async (folder: string, keys: string[], options: InitClusterFlags) => {
       const { clusterInit } = await import('./commands/cluster.ts');

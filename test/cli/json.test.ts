@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProgram } from '../../src/cli/program.ts';
 import { openCommandLine, type CommandLine } from './command.ts';
 
-/** Their output is a protocol, a script, or a token. */
-const WITHOUT_JSON = new Set(['mcp', 'serve', 'hook', 'completion', '__complete', 'export']);
+/** Their output is a protocol, a script, or a token, or they run until they are stopped. */
+const WITHOUT_JSON = new Set(['mcp', 'serve', 'worker', 'hook', 'completion', '__complete', 'export']);
 
 let line: CommandLine;
 let skill: string;

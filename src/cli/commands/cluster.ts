@@ -21,6 +21,7 @@ export interface InitClusterFlags {
   tlsCert?: string;
   tlsKey?: string;
   tlsCa?: string;
+  json?: boolean;
 }
 
 const PRIVATE = 0o600;
@@ -45,7 +46,8 @@ export function clusterInit(folder: string, wanted: readonly string[], flags: In
     ...(tls ? { tls } : {}),
   });
   writeFileSync(config, text, { mode: PRIVATE, flag: 'wx' });
-  printLine(`Wrote ${config} and ${keys.length} keys`);
+  if (flags.json) printResult({ config, keys: keys.map(({ name }) => join(dir, `${name}.nk`)) });
+  else printLine(`Wrote ${config} and ${keys.length} keys`);
   printNote(`Start the server: nats-server -c ${shellWord(config)}`);
   return 0;
 }
@@ -75,6 +77,7 @@ export interface SetupFlags extends ClusterFlags {
   queue: string;
   queueOfAll?: string;
   replicas: string;
+  json?: boolean;
 }
 
 /** Creates streams, buckets and the queues of tenants, or adjusts them. */
@@ -93,7 +96,8 @@ export async function clusterSetup(flags: SetupFlags): Promise<number> {
   } finally {
     await connection.close();
   }
-  printLine(`Set up ${tenants.length === 1 ? '1 tenant' : `${tenants.length} tenants`}`);
+  if (flags.json) printResult({ tenants: tenants.map(({ name, concurrent }) => ({ name, concurrent })) });
+  else printLine(`Set up ${tenants.length === 1 ? '1 tenant' : `${tenants.length} tenants`}`);
   return 0;
 }
 
