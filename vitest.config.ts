@@ -14,7 +14,8 @@ const config: ViteUserConfig = defineConfig({
     globalSetup: ['test/global-setup.ts'],
     // Real jails on a small machine: a slow start is not a failure, a hang is. Generous, because a busy machine is slow.
     testTimeout: 600_000,
-    hookTimeout: 600_000,
+    // The hooks of the attacks run a whole corpus.
+    hookTimeout: 2_400_000,
     // Vitest would exit before the shared folder is removed.
     teardownTimeout: 120_000,
     // A poll ends as soon as it succeeds, so patience costs nothing.

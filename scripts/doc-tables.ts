@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { newestResult } from '../bench/saved-results.ts';
 import type { LoadReport } from '../bench/load/run-load.ts';
 import type { ContainerReport } from '../bench/runner/container/run-container-bench.ts';
-import type { DistributionReport } from '../bench/runner/distribution/run-distribution-bench.ts';
+import type { DistributionReport } from '../bench/distribution/run-distribution-bench.ts';
 import type { GatewayReport } from '../bench/runner/gateway/run-gateway-bench.ts';
 import type { MachineFacts } from '../bench/runner/machine.ts';
 import type { BenchReport } from '../bench/runner/run-bench.ts';

@@ -27,7 +27,7 @@ import { didNotRun, harmIn, HOSTILE, judgeWords } from './words.ts';
 const TOKEN = 'an-invented-token-of-the-attacks';
 const FLOOD = 300;
 const HALF_SENT = 1010;
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 120_000;
 const WORDS = JSON.stringify(HOSTILE);
 
 const runtimeOf = (stage: TrustStage): Runtime =>

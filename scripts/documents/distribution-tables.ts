@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { DistributionReport } from '../../bench/runner/distribution/run-distribution-bench.ts';
+import type { DistributionReport } from '../../bench/distribution/run-distribution-bench.ts';
 import { LIES } from '../../test/distribution/hostile/lies.ts';
 import { duration } from '../python-wasm-tables.ts';
 import { table } from '../skillware-table.ts';

@@ -77,8 +77,10 @@ export function judgeCommand(command: string, cwd: string, options: Omit<HookOpt
 function isNearSkill(command: string, surroundings: Surroundings): boolean {
   const own = surroundings.folders.skillOf(surroundings.cwd);
   if (own !== undefined && surroundings.folders.isListed(own)) return true;
-  const bare = command.replaceAll(/\\\n|["'\\]/g, '');
-  const variants = [command, bare, bare.replaceAll(/\$\{?\w*\}?/g, ''), unescape(command)];
+  const unescaped = unescape(command);
+  const bare = [command, unescaped].map((text) => text.replaceAll(/\\\n|\$(?=['"])|["'\\]/g, ''));
+  const plain = bare.map((text) => text.replaceAll(/\$\{?\w*\}?/g, ''));
+  const variants = [command, unescaped, ...bare, ...plain];
   return variants.some((text) => namesPlace(text) || surroundings.mentionIn(text) !== 'none');
 }
 

@@ -97,6 +97,8 @@ export class CommandJudge {
     const relation = this.#relationOfRest(from + 1);
     if (relation === 'data') this.#findings.mentionsSkill = true;
     if (CHANGE_NAMES.has(name)) this.#findings.openRuns.push(`"${name}" changes what commands mean`);
+    if (this.#replaced !== undefined)
+      this.#findings.openRuns.push(`"xargs" gives "${printable(name)}" what it reads`);
     if (relation === 'code' || relation === 'above' || (relation === 'data' && RUN_DATA.has(name)))
       return this.#deny(`"${printable(name)}" gets a script or a folder of a skill, and could run it.`, true);
     const root = this.#cwdSkill();

@@ -21,6 +21,7 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
     valued: /^(?:-u|--unset)$/,
   },
   command: { flags: /^-p$/ },
+  builtin: { flags: /^$/ },
   exec: { flags: /^$/ },
   nohup: { flags: /^$/ },
   setsid: { flags: /^-[cfw]+$/ },

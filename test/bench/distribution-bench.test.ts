@@ -9,8 +9,8 @@ import {
   runDistributionBench,
   SMALL,
   type DistributionReport,
-} from '../../bench/runner/distribution/run-distribution-bench.ts';
-import { formatDistributionReport } from '../../bench/runner/distribution/table.ts';
+} from '../../bench/distribution/run-distribution-bench.ts';
+import { formatDistributionReport } from '../../bench/distribution/table.ts';
 
 let report: DistributionReport;
 beforeAll(async () => void (report = await runDistributionBench({ rounds: 1 })));

@@ -7,6 +7,7 @@
 /** Commands that could run a script in a way that cannot be rewritten safely. */
 export const DENIED: string = String.raw`
 make -f P/assets/page.html
+python .cl$'\x61'ude/skills/pdf/scripts/a.py; echo it's
 hash -p /tmp/x skillcell; python P/scripts/a.py
 alias skillcell=bash; python P/scripts/a.py
 . P/scripts/run.sh
@@ -81,8 +82,11 @@ env -C P python scripts/a.py
 env -C P bash scripts/run.sh
 exec -a x python P/scripts/a.py
 builtin source P/scripts/run.sh
+for f in P/scripts/run.sh; do builtin source $f; done
+for f in P/scripts/run.sh; do cat a | builtin . $f; done
 builtin cd P; python scripts/a.py
 echo P/scripts/a.py | xargs python
+echo P/scripts/run.sh | xargs some-tool $f
 echo P/scripts/run.sh | xargs -I{} bash {}
 echo run | xargs -I{} bash P/scripts/{}.sh
 echo scripts | xargs -I s python P/scripts/a.py

@@ -74,6 +74,24 @@ case "$(basename "$0")" in bash|sh|dash|zsh)
   case "$file" in /dev/*|/proc/*) ;; *) record stub "$0" "$@"; exit 0;; esac;;
 esac
 record stub "$0" "$@"
+# With a file, code or a module to run, standard input is data; python -i runs it all the same.
+input=code skip=no
+case "$(basename "$0")" in
+  python*|node|ruby|perl)
+    for word in "$@"; do
+      if [ "$skip" = yes ]; then skip=no; continue; fi
+      case "$word" in
+        -i|-[a-zA-Z]i|-i[a-zA-Z]) input=code; break;;
+        -|/dev/*|/proc/*) break;;
+        -W|-X|-r|-I|--require) skip=yes;;
+        -*) ;;
+        *) input=data; break;;
+      esac
+    done;;
+  make) case " $* " in *" -f - "*|*" -f- "*|*" -f /dev/"*) ;; *) input=data;; esac;;
+  npm|npx|pytest) input=data;;
+esac
+if [ "$input" = data ]; then exit 0; fi
 text=$(head -c 65536 | tr -d '\\0')
 case "$text" in *${MARK}*|*/skills/*/scripts/*) record input "$0" "$@";; esac
 exit 0

@@ -98,7 +98,7 @@ function limitContract(bench: WasmBench): void {
     ['calls its own tail', programs.TAIL_CALLS],
     ['waits on a clock', programs.SLEEP],
   ])('a guest that %s is killed at its timeout', async (_, binary) => {
-    const skill = bench.skill(binary, { limits: { timeout: '5s', cpu: '60s' } });
+    const skill = bench.skill(binary, { limits: { timeout: '5s', cpu: '600s' } });
     const { error } = await bench.fail(skill);
     expect(error).toMatchObject({ code: 'resource_exceeded', detail: { limit: 'timeout' } });
   });

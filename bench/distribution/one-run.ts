@@ -12,8 +12,8 @@ import {
   propose,
   type PinPlace,
   type Runtime,
-} from '../../../src/inside.ts';
-import { childCpuMs } from '../child-cpu.ts';
+} from '../../src/inside.ts';
+import { childCpuMs } from '../runner/child-cpu.ts';
 
 export interface Cost {
   /** From the first request to the written lockfile. */

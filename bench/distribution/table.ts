@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { columns, formatMachine, formatTarget } from '../table.ts';
+import { columns, formatMachine, formatTarget } from '../runner/table.ts';
 import type { DistributionReport } from './run-distribution-bench.ts';
 
 export function formatDistributionReport({ machine, rows, targets }: DistributionReport): string {

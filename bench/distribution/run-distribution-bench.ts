@@ -9,11 +9,11 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { removeTreeSync } from '../../../src/load/remove-tree.ts';
-import { childCpuMs } from '../child-cpu.ts';
-import { currentLoad, readMachine, type MachineFacts } from '../machine.ts';
-import { summarize, type Row } from '../statistics.ts';
-import { atMost, type Target } from '../targets.ts';
+import { removeTreeSync } from '../../src/load/remove-tree.ts';
+import { childCpuMs } from '../runner/child-cpu.ts';
+import { currentLoad, readMachine, type MachineFacts } from '../runner/machine.ts';
+import { summarize, type Row } from '../runner/statistics.ts';
+import { atMost, type Target } from '../runner/targets.ts';
 import type { Cost } from './one-run.ts';
 import { LARGE_FILES, PINNED, setStage, type Stage } from './stage.ts';
 

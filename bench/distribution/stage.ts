@@ -7,8 +7,8 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createRuntime, packageRoot } from '../../../src/inside.ts';
-import { startRegistry } from '../../../test/distribution/registries.ts';
+import { createRuntime, packageRoot } from '../../src/inside.ts';
+import { startRegistry } from '../../test/distribution/registries.ts';
 
 export const LARGE_FILES = 2000;
 export const PINNED = 50;
