@@ -7,6 +7,7 @@
 import { isAbsolute } from 'node:path';
 import type { HookAnswer } from '../vocabulary/hook-answers.ts';
 import { Findings, type Verdict } from './findings.ts';
+import { matchesOf } from './globs.ts';
 import { judgeText } from './judge.ts';
 import { unreadable } from './shell-code.ts';
 import { NotUnderstood } from './shell/syntax.ts';
@@ -52,6 +53,8 @@ export function answerHook(input: string, options: HookOptions): HookReply {
   return reply(verdict, toolInput, options.answer);
 }
 
+const MAX_PATTERNS = 50;
+
 /** Never throws: a defect of ours must not let a command pass. */
 export function judgeCommand(command: string, cwd: string, options: Omit<HookOptions, 'answer'>): Verdict {
   const folders = new SkillFolders(options.home);
@@ -81,7 +84,21 @@ function isNearSkill(command: string, surroundings: Surroundings): boolean {
   const bare = [command, unescaped].map((text) => text.replaceAll(/\\\n|\$(?=['"])|["'\\]/g, ''));
   const plain = bare.map((text) => text.replaceAll(/\$\{?\w*\}?/g, ''));
   const variants = [command, unescaped, ...bare, ...plain];
-  return variants.some((text) => namesPlace(text) || surroundings.mentionIn(text) !== 'none');
+  return variants.some(
+    (text) =>
+      namesPlace(text) || surroundings.mentionIn(text) !== 'none' || hasPatternOfSkill(text, surroundings),
+  );
+}
+
+/** A pattern such as `.cl*` does not name the folder that it means. */
+function hasPatternOfSkill(text: string, { folders, cwd }: Surroundings): boolean {
+  const patterns = text.split(/[\s;|&()<>`=:]+/).filter((word) => word.includes('/') && /[*?[{]/.test(word));
+  if (patterns.length > MAX_PATTERNS) return true;
+  return patterns.some((pattern) => {
+    const path = pattern.startsWith('~/') ? folders.home + pattern.slice(1) : pattern;
+    const found = matchesOf([{ text: path, quoted: false }], cwd);
+    return found?.some((file) => folders.skillOf(file) !== undefined) ?? true;
+  });
 }
 
 function unescape(text: string): string {

@@ -82,6 +82,7 @@ env -C P python scripts/a.py
 env -C P bash scripts/run.sh
 exec -a x python P/scripts/a.py
 builtin source P/scripts/run.sh
+command . .cl*/skil?s/pdf/scripts/run.sh; echo it's
 for f in P/scripts/run.sh; do builtin source $f; done
 for f in P/scripts/run.sh; do cat a | builtin . $f; done
 builtin cd P; python scripts/a.py

@@ -154,6 +154,7 @@ cat > P/scripts/new.py <<'END'⏎print(1)⏎END⏎python P/scripts/new.py
 
 /** Commands that are none of our business. */
 const LEFT = String.raw`
+for f in notes/*.csv; do case $f in a) echo x;; esac; done
 ls
 ls -la P
 cat P/SKILL.md
