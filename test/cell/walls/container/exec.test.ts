@@ -117,9 +117,10 @@ describe('a program of an image', () => {
       try:
           get(HTTP + "/ok/after")
       except OSError as error:
-          print(json.dumps([len(other), type(error).__name__]))
+          print(json.dumps([len(other), type(error).__name__ in ("URLError", "ConnectionResetError")]))
     `);
-    expect(outcome).toMatchObject({ ok: true, result: [1, 'URLError'] });
+    // The connection is refused, or reset if the forwarder is just ending.
+    expect(outcome).toMatchObject({ ok: true, result: [1, true] });
     expect(seen).not.toContain('GET /ok/after');
   });
 
