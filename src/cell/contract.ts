@@ -193,7 +193,7 @@ export interface CellParts {
   engine: Engine;
   artifact: Artifact;
   grant: Grant;
-  /** The tenant whose calls alone may use the cell; absent: those of no tenant. */
+  /** The only tenant whose calls may use the cell; absent: calls of no tenant. */
   owner?: string;
 }
 
