@@ -28,13 +28,23 @@ export function cellCount(): number {
   return descendants().filter(isCell).length;
 }
 
-/** The zygote, without the bwrap around it. */
+/** The first zygote, without the bwrap around it. */
 export function zygotePid(): number {
-  const isZygote = (pid: number): boolean =>
-    /^[^\0]*python[^\0]*\0(?:.*\0)?\/harness\/zygote\.py\0/.test(read(`/proc/${pid}/cmdline`) ?? '');
-  const pid = descendants().find(isZygote);
+  const [pid] = zygotePids();
   if (pid === undefined) throw new Error('There is no zygote');
   return pid;
+}
+
+/** How many calls run in forks of zygotes: processes whose parent runs the same program. */
+export function forkCount(): number {
+  const zygotes = zygotePids();
+  return zygotes.filter((pid) => zygotes.includes(parentOf(pid) ?? 0)).length;
+}
+
+function zygotePids(): number[] {
+  const isZygote = (pid: number): boolean =>
+    /^[^\0]*python[^\0]*\0(?:.*\0)?\/harness\/zygote\.py\0/.test(read(`/proc/${pid}/cmdline`) ?? '');
+  return descendants().filter(isZygote);
 }
 
 /** Cgroup folders with our pid in their names. */

@@ -11,7 +11,7 @@ import type { PoolOptions } from '../../src/cell/pool/pool.ts';
 import type { Outcome, Runtime, Skill } from '../../src/index.ts';
 import { openTestRuntime, type TestRuntime } from '../cell/test-runtime.ts';
 import { writeSkill } from '../write-skill.ts';
-import { cellCount, controlGroups, descendants, temporaryFiles, zygotePid } from './host-state.ts';
+import { cellCount, controlGroups, descendants, forkCount, temporaryFiles, zygotePid } from './host-state.ts';
 
 const QUICK = 'def execute(params):\n    return "quick"\n';
 const SLOW = 'import time\ndef execute(params):\n    time.sleep(params["seconds"])\n    return "slow"\n';
@@ -117,8 +117,7 @@ describe('the pool', () => {
     const [slow, quick] = [await skill(SLOW), await skill(QUICK)];
     await runtime.warm(slow);
     const running = [0, 1, 2].map(() => runtime.execute(slow, { seconds: 8 }, { reject: false }));
-    // bwrap, the zygote inside, and its three forks.
-    await expect.poll(() => descendants().length, POLL).toBe(5);
+    await expect.poll(forkCount, POLL).toBe(3);
     await runtime.warm(quick);
     const outcomes = await Promise.all(running);
     expect(outcomes.map((outcome) => outcome.ok && outcome.result)).toEqual(['slow', 'slow', 'slow']);
