@@ -4,14 +4,8 @@
  * @module
  */
 import { quote } from '../../manifest/quote.ts';
-import type {
-  Delivery,
-  OfferedVersion,
-  PinnedSource,
-  Source,
-  SourceName,
-  TransferWatch,
-} from '../contract.ts';
+import type { Delivery, OfferedVersion, PinnedSource, Source, SourceName } from '../contract.ts';
+import type { TransferWatch } from '../transfer-watch.ts';
 import type { HttpClient } from '../http/client.ts';
 import { parseGit } from '../references.ts';
 import { assertCommit } from '../sources/problems.ts';
