@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { choicesOf, namesOf } from './table.ts';
+import { choicesIn, type Choices } from './table.ts';
 
 const ATTESTATION_KINDS = {
   provenance: { says: 'how and from which source it was built' },
@@ -13,6 +13,4 @@ const ATTESTATION_KINDS = {
 
 export type AttestationKind = keyof typeof ATTESTATION_KINDS;
 
-export const ATTESTATION_KIND_NAMES: readonly [AttestationKind, ...AttestationKind[]] = choicesOf(
-  namesOf(ATTESTATION_KINDS),
-);
+export const ATTESTATION_KIND_NAMES: Choices<AttestationKind> = choicesIn(ATTESTATION_KINDS);

@@ -15,6 +15,7 @@ import { tomlStrings } from '../../src/load/toml-strings.ts';
 import { requirementProblem } from '../../src/manifest/names.ts';
 import { exampleManifest } from '../policy/example-manifest.ts';
 import { folderPerTest } from '../test-folder.ts';
+import { words } from '../words.ts';
 
 const folder = folderPerTest();
 
@@ -130,19 +131,12 @@ dependencies = ["optional"]
 describe('for any text, the readers', () => {
   const tomlish = fc.array(
     fc.constantFrom(
-      '[project]',
-      '[',
-      ']',
-      '"',
+      ...words('[project] [ ] " """ # , b'),
       "'",
-      '"""',
       'dependencies = ["a"]',
       'dependencies =',
       '\n',
-      '#',
       '\\',
-      ',',
-      'b',
     ),
     { maxLength: 60 },
   );

@@ -12,7 +12,7 @@ import type { Delivery, OfferedVersion, PinnedSource, Source, SourceName } from 
 import type { TransferWatch } from '../transfer-watch.ts';
 import type { HttpAnswer, HttpAsk, HttpClient } from '../http/client.ts';
 import { badStatus } from '../http/problems.ts';
-import { atVersion, isCommit, parseGithub, type GithubName } from '../references.ts';
+import { atVersion, isCommit, parseGithub, plainName, type GithubName } from '../references.ts';
 import { readJsonAnswer } from './json-answer.ts';
 import { assertCommit, badAnswer } from './problems.ts';
 
@@ -44,8 +44,7 @@ export class GithubSource implements Source {
   }
 
   parse(reference: string): SourceName {
-    const { source, version } = parseGithub(reference);
-    return { source, version };
+    return plainName(parseGithub(reference));
   }
 
   reference(name: SourceName): string {

@@ -13,7 +13,7 @@ import type { Delivery, OfferedVersion, PinnedSource, Source, SourceName } from 
 import type { TransferWatch } from '../transfer-watch.ts';
 import type { HttpAnswer, HttpClient } from '../http/client.ts';
 import { wrongDigest } from '../http/problems.ts';
-import { atVersion, parseNpm, type NpmName } from '../references.ts';
+import { atVersion, parseNpm, plainName, type NpmName } from '../references.ts';
 import { readJsonAnswer } from './json-answer.ts';
 import { badAnswer, movedSource } from './problems.ts';
 
@@ -62,8 +62,7 @@ export class NpmSource implements Source {
   }
 
   parse(reference: string): SourceName {
-    const { source, version } = parseNpm(reference);
-    return { source, version };
+    return plainName(parseNpm(reference));
   }
 
   reference(name: SourceName): string {

@@ -74,8 +74,7 @@ const events: Route = callRoute('get /v1/calls/{id}/events', {
   scopes: ['read'],
   answers: { 200: 'text/event-stream' },
   handle: ({ service, identity, param, c }) => {
-    const running = findRunning(service, identity, param('id'));
-    if (!running) throw notRunning(param('id'));
+    const running = theirCall(service, identity, param('id'));
     const leave = service.streams.enter(identity.tenant);
     return streamSSE(c, async (stream) => {
       // Frees the slot immediately: a call may send no event for a long time after its reader disconnected.
@@ -90,8 +89,7 @@ const cancel: Route = callRoute('delete /v1/calls/{id}', {
   scopes: ['call'],
   answers: { 200: liveCall },
   handle: ({ service, identity, param, c }) => {
-    const running = findRunning(service, identity, param('id'));
-    if (!running) throw notRunning(param('id'));
+    const running = theirCall(service, identity, param('id'));
     running.cancel();
     return json(c, callView(running));
   },
@@ -155,6 +153,12 @@ function isSelected({ facts }: WatchedCall, { skill, caller, tenant }: FilterQue
 function findRunning(service: Service, identity: Identity, id: string): WatchedCall | undefined {
   const found = service.live.find(id);
   return found && isTheirs(found, identity) ? found : undefined;
+}
+
+function theirCall(service: Service, identity: Identity, id: string): WatchedCall {
+  const running = findRunning(service, identity, id);
+  if (!running) throw notRunning(id);
+  return running;
 }
 
 function callView({ id, facts, startedAt, state }: WatchedCall): Record<string, unknown> {

@@ -11,7 +11,7 @@ import type { Finding } from '../../../load/inspection.ts';
 import { FUEL, nobody, wasm, type OwnEnforcement } from '../node-process/wasm-enforcement.ts';
 import type { Grant } from '../../../policy/grant.ts';
 import { foldersAround, hasWritable } from '../../../policy/guest-folders.ts';
-import type { Artifact, Engine, LaunchSpec, Wall } from '../../contract.ts';
+import type { Artifact, Engine, LaunchSpec } from '../../contract.ts';
 import { stageGuestCode } from '../node-process/guest-code.ts';
 import { heapLimitBehind } from '../node-process/heap-limit.ts';
 import { findNode, type NodeBinary } from '../node-process/node-binary.ts';
@@ -32,13 +32,7 @@ const MAX_BINARIES = 8;
 /** V8's inlining budget is in bytes (5000 by default), and metering makes code up to half as large again. */
 export const INLINING_FLAG = '--wasm-inlining-budget=8000';
 
-export interface ComponentEngineOptions {
-  home: string;
-  /** The strongest wall that works on this machine, found by probing. */
-  wall: () => Promise<Wall>;
-}
-
-export class ComponentEngine extends WasmEngine<ComponentEngineOptions> implements Engine {
+export class ComponentEngine extends WasmEngine implements Engine {
   readonly name = 'component';
   protected readonly inWasm: OwnEnforcement = IN_WASM;
   #staged: { node: NodeBinary; code: string } | undefined;

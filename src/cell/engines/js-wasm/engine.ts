@@ -9,7 +9,7 @@ import { isBuiltin } from 'node:module';
 import type { Bundle, FileDigests } from '../../../load/bundle.ts';
 import { broker, FUEL, wasm, type OwnEnforcement } from '../node-process/wasm-enforcement.ts';
 import type { Grant } from '../../../policy/grant.ts';
-import type { Artifact, Engine, LaunchSpec, Wall } from '../../contract.ts';
+import type { Artifact, Engine, LaunchSpec } from '../../contract.ts';
 import { stageGuestCode } from '../node-process/guest-code.ts';
 import { heapLimitBehind } from '../node-process/heap-limit.ts';
 import { findNode } from '../node-process/node-binary.ts';
@@ -31,13 +31,7 @@ const FUEL_PER_CPU_MS = 64_000_000;
 /** V8's share of the main thread's stack, in KiB; Linux provides 8 MiB. */
 const STACK_KIB = 7000;
 
-export interface JsWasmOptions {
-  home: string;
-  /** The strongest wall that works on this machine, found by probing. */
-  wall: () => Promise<Wall>;
-}
-
-export class JsWasmEngine extends WasmEngine<JsWasmOptions> implements Engine {
+export class JsWasmEngine extends WasmEngine implements Engine {
   readonly name = 'js-wasm';
   protected readonly inWasm: OwnEnforcement = IN_WASM;
   #isInstalled: boolean | undefined;

@@ -4,9 +4,16 @@
  * @module
  */
 import type { EnforcementTable } from '../../../policy/enforcement.ts';
+import type { Wall } from '../../contract.ts';
 import { wasmEnforcement, type OwnEnforcement } from './wasm-enforcement.ts';
 
-export abstract class WasmEngine<Options> {
+export interface WasmEngineOptions {
+  home: string;
+  /** The strongest wall that works on this machine, found by probing. */
+  wall: () => Promise<Wall>;
+}
+
+export abstract class WasmEngine<Options extends WasmEngineOptions = WasmEngineOptions> {
   readonly reusable = true;
   protected readonly options: Options;
   /** Why the grant is enforced by the engine itself, where it differs from other engines. */

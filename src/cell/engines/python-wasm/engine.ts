@@ -9,7 +9,7 @@ import { wasm, type OwnEnforcement } from '../node-process/wasm-enforcement.ts';
 import type { Command, ParsedCommand } from '../../../policy/commands/command.ts';
 import { mayReachHosts, type Grant } from '../../../policy/grant.ts';
 import { NEW_MEMORY_ONLY, type PythonFreshness } from '../../../policy/python-freshness.ts';
-import type { Artifact, Engine, LaunchSpec, Mount, Wall } from '../../contract.ts';
+import type { Artifact, Engine, LaunchSpec, Mount } from '../../contract.ts';
 import { BASE_ENV, commandEnv, workingFolder } from '../../native-env.ts';
 import { stageGuestCode } from '../node-process/guest-code.ts';
 import { heapLimitBehind } from '../node-process/heap-limit.ts';
@@ -17,7 +17,7 @@ import { findNode } from '../node-process/node-binary.ts';
 import { SERVING_FLAGS } from '../node-process/serving-flags.ts';
 import { nodeSpec } from '../node-process/spec.ts';
 import { markInUse } from '../node-process/staged-folders.ts';
-import { WasmEngine } from '../node-process/wasm-engine.ts';
+import { WasmEngine, type WasmEngineOptions } from '../node-process/wasm-engine.ts';
 import { assertModule } from '../python/command-module.ts';
 import { harnessInit } from '../python/harness-init.ts';
 import { BaseImages } from './base-images.ts';
@@ -42,10 +42,7 @@ const GUEST_PLACES = {
 } as const;
 const CELL_FOLDERS = Object.keys(GUEST_PLACES) as (keyof typeof GUEST_PLACES)[];
 
-export interface PythonWasmOptions {
-  home: string;
-  /** The strongest wall that works on this machine, found by probing. */
-  wall: () => Promise<Wall>;
+export interface PythonWasmOptions extends WasmEngineOptions {
   /** Folder in which several homes share prepared engines. */
   shared?: string | undefined;
   onProgress?: ((text: string) => void) | undefined;

@@ -17,14 +17,15 @@ import type { ImageStore } from '../../images/contract.ts';
 import { ImageEngine } from '../../images/image-engine.ts';
 import { prepareImage, refusesImage, type PreparedImage } from '../../images/engine-image.ts';
 
-export interface ContainerPythonOptions {
+/** Of the engines that run the Python of an image. */
+export interface ImagePythonOptions {
   home: string;
   images: ImageStore;
-  /** The system Python, which compiles the harness for images with the same version. */
+  /** The system Python, which compiles the harness for images with the same version, and whose packages commands use. */
   interpreter: Interpreter | undefined;
 }
 
-export class ContainerPythonEngine extends ImageEngine<ContainerPythonOptions> implements Engine {
+export class ContainerPythonEngine extends ImageEngine<ImagePythonOptions> implements Engine {
   readonly name = 'python';
 
   enforces(wall: EnforcementTable): EnforcementTable {

@@ -17,7 +17,7 @@ import { stageHarness } from './harness.ts';
 import { harnessInit } from './harness-init.ts';
 import type { Interpreter } from './interpreter.ts';
 import { assertAsInstalled, environmentFor, nativeBytes } from './requirements.ts';
-import { SystemPythonEngine } from './system-python.ts';
+import { SystemPythonEngine, type SystemPythonOptions } from './system-python.ts';
 import { PythonZygote } from './zygote.ts';
 
 const MIB = 1024 * 1024;
@@ -25,10 +25,8 @@ const MIB = 1024 * 1024;
 const CODE_BYTES = 64 * MIB;
 const ADDRESS_SPACE = `RLIMIT_AS and RLIMIT_DATA: the limit, plus ${CODE_BYTES / MIB} MiB and the native code of packages; page tables by watchdog`;
 
-export interface PythonEngineOptions {
-  home: string;
+export interface PythonEngineOptions extends SystemPythonOptions {
   wall: ForkingWall;
-  interpreter: Interpreter | undefined;
 }
 
 export class PythonEngine extends SystemPythonEngine<PythonEngineOptions> implements Engine {

@@ -11,7 +11,12 @@ const NO_PYTHON = {
   fix: 'Install it: apt-get install python3',
 };
 
-export abstract class SystemPythonEngine<Options extends { interpreter: Interpreter | undefined }> {
+export interface SystemPythonOptions {
+  home: string;
+  interpreter: Interpreter | undefined;
+}
+
+export abstract class SystemPythonEngine<Options extends SystemPythonOptions> {
   readonly reusable = false;
   protected readonly options: Options;
 

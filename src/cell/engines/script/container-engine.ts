@@ -12,25 +12,18 @@ import { usualRunner } from '../../../policy/commands/defaults.ts';
 import type { EnforcementTable } from '../../../policy/enforcement.ts';
 import { hasGateway, type Grant } from '../../../policy/grant.ts';
 import type { Artifact, Engine, LaunchSpec } from '../../contract.ts';
-import type { ImageStore, ResolvedImage } from '../../images/contract.ts';
+import type { ResolvedImage } from '../../images/contract.ts';
 import { ImageEngine } from '../../images/image-engine.ts';
 import { prepareImage, refusesImage } from '../../images/engine-image.ts';
 import { findProgram } from '../../images/inside.ts';
 import { BASE_ENV, commandEnv, GATEWAY_ENV, GUEST_PACKAGES, workingFolder } from '../../native-env.ts';
 import { assertModule } from '../python/command-module.ts';
+import type { ImagePythonOptions } from '../python/container-engine.ts';
 import { containerPythonSpec, findPython, type ImagePython } from '../python/image-python.ts';
-import type { Interpreter } from '../python/interpreter.ts';
 import { assertAsInstalled } from '../python/requirements.ts';
 import { packagesOf, PROGRAMS_BY_HOST, scriptInit } from './engine.ts';
 
-export interface ContainerScriptOptions {
-  home: string;
-  images: ImageStore;
-  /** The system Python, whose packages are used. */
-  interpreter: Interpreter | undefined;
-}
-
-export class ContainerScriptEngine extends ImageEngine<ContainerScriptOptions> implements Engine {
+export class ContainerScriptEngine extends ImageEngine<ImagePythonOptions> implements Engine {
   readonly name = 'script';
 
   enforces(wall: EnforcementTable): EnforcementTable {

@@ -20,9 +20,8 @@ import { BASE_ENV, GATEWAY_ENV, PROXY_PORT, workingFolder } from '../../native-e
 import { heapLimitBehind } from '../node-process/heap-limit.ts';
 import { assertModule } from '../python/command-module.ts';
 import { harnessInit } from '../python/harness-init.ts';
-import type { Interpreter } from '../python/interpreter.ts';
 import { assertAsInstalled, environmentFor } from '../python/requirements.ts';
-import { SystemPythonEngine } from '../python/system-python.ts';
+import { SystemPythonEngine, type SystemPythonOptions } from '../python/system-python.ts';
 import { npmPackagesFor } from './npm-packages.ts';
 import { nodeScriptSpec, pythonScriptSpec, type ScriptParts } from './spec.ts';
 
@@ -32,12 +31,7 @@ export const PROGRAMS_BY_HOST = {
   how: 'the host starts only programs that the grant names, inside the cell',
 } as const;
 
-export interface ScriptEngineOptions {
-  home: string;
-  interpreter: Interpreter | undefined;
-}
-
-export class ScriptEngine extends SystemPythonEngine<ScriptEngineOptions> implements Engine {
+export class ScriptEngine extends SystemPythonEngine<SystemPythonOptions> implements Engine {
   readonly name = 'script';
 
   enforces(wall: EnforcementTable): EnforcementTable {
