@@ -5,9 +5,12 @@ import { words } from '../words.ts';
 import { HOST_CASES } from './host-cases.ts';
 
 describe('hostCovers', () => {
-  it.each(HOST_CASES)('says that %s covers %s: %s', (pattern, host, expected) => {
-    expect(hostCovers(pattern, host)).toBe(expected);
-  });
+  it.each([...HOST_CASES, ['API.example.com.', 'api.EXAMPLE.com', true], ['[::1]', '::1', true]] as const)(
+    'says that %s covers %s: %s',
+    (pattern, host, expected) => {
+      expect(hostCovers(pattern, host)).toBe(expected);
+    },
+  );
 });
 
 describe('isHostPattern', () => {
