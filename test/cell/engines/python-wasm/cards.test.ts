@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Engine } from '../../../../guest/wasm/python/cell/engine-files.ts';
 import type { PythonCell } from '../../../../guest/wasm/python/cell/python-cell.ts';
+import { GuestMemory } from '../../../../guest/wasm/imaged/guest-memory.ts';
 import { Cards } from '../../../../guest/wasm/imaged/cards.ts';
 import { layImage } from '../../../../guest/wasm/imaged/memory.ts';
 import { writeSkill } from '../../../write-skill.ts';
@@ -45,7 +46,8 @@ function firstDifference(one: Buffer, two: Buffer): string {
   return `byte ${at} of card ${at >> 12}`;
 }
 
-const RUNNER = 'def execute(params):\n    names = {}\n    exec(params["code"], names)\n    return names.get("r")\n';
+const RUNNER =
+  'def execute(params):\n    names = {}\n    exec(params["code"], names)\n    return names.get("r")\n';
 
 function runner(pages?: number): PythonCell {
   return openCell({ engine, source: RUNNER, ...(pages !== undefined && { pages }) });
@@ -150,6 +152,25 @@ describe('marks', () => {
         expect(Buffer.compare(memory, expected)).toBe(0);
       }),
     );
+  });
+
+  test.each<[string, (memory: GuestMemory) => void]>([
+    ['setU32', (memory) => memory.setU32(4094, 0xffff_ffff)],
+    ['setU64', (memory) => memory.setU64(8185, 0xffff_ffff_ffff_ffffn)],
+    ['setI16', (memory) => memory.setI16(4095, -1)],
+    ['setI32', (memory) => memory.setI32(12_287, -1)],
+    ['setText', (memory) => void memory.setText(4093, 'a longer text')],
+    ['slice', (memory) => void memory.slice(4000, 9000).fill(1)],
+  ])('are set by %s of the import layer, for every byte that it writes', (_, write) => {
+    const guest = new WebAssembly.Memory({ initial: 4, maximum: 4 });
+    const memory = new GuestMemory(guest, new Cards({ maxPages: 4, isComplete: true }));
+    const image = new Uint8Array(BYTES).fill(5);
+    memory.restore(image);
+    write(memory);
+    const bytes = new Uint8Array(guest.buffer);
+    expect(Buffer.compare(bytes, image)).not.toBe(0);
+    memory.restore(image);
+    expect(Buffer.compare(bytes, image)).toBe(0);
   });
 
   test('are not trusted for ever: what nothing marked is gone after at most 256 calls', () => {
