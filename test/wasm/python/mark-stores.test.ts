@@ -6,7 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BULK, IMMEDIATE, PLAIN, SIMD } from '../../../guest/wasm/binary/opcodes.ts';
 import { Cards } from '../../../guest/wasm/imaged/cards.ts';

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Engine } from '../../../../guest/wasm/python/cell/engine-files.ts';
 import type { PythonCell } from '../../../../guest/wasm/python/cell/python-cell.ts';
@@ -29,6 +29,7 @@ let resets: number;
 
 beforeEach(() => {
   resets = 0;
+  // oxlint-disable-next-line typescript/unbound-method -- called with `this` below
   const restore = Cards.prototype.restore;
   vi.spyOn(Cards.prototype, 'restore').mockImplementation(function (this: Cards, memory, image) {
     restore.call(this, memory, image);
