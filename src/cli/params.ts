@@ -50,10 +50,14 @@ export async function readStdinText(): Promise<string> {
 export async function readFileText(file: string, what: string): Promise<string> {
   const bytes = await collect(createReadStream(file), `"${file}"`).catch((error: unknown) => {
     if (error instanceof SkillError) throw error;
-    throw new SkillError('usage', `Cannot read the ${what} "${file}": ${String((error as Error).message)}`, {
-      fix: 'Check the path.',
-      cause: error,
-    });
+    throw new SkillError(
+      'usage',
+      `Cannot read the ${what} "${file}": ${error instanceof Error ? error.message : ''}`,
+      {
+        fix: 'Check the path.',
+        cause: error,
+      },
+    );
   });
   if (isUtf8(bytes)) return bytes.toString('utf8');
   throw new SkillError('invalid_params', `The ${what} "${file}" is not UTF-8 text`, {

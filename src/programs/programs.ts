@@ -75,7 +75,7 @@ export interface ProgramServices {
 /** As in `guest/programs/<folder>/manifest.yaml`. */
 const MAX_SOURCE_BYTES = 256 * 1024;
 /** `text/word_stats`, `text/*`, `bundled:text/*`, `*`. */
-const PATTERN = /^(?:bundled:)?(?:\*|[^/]+\/[^/]+)$/;
+const PATTERN = /^(?:bundled:)?(?:\*|[^./][^/]*\/[^/]+)$/;
 /** Runners with different limits that are kept. */
 const MAX_RUNNERS = 32;
 

@@ -165,7 +165,7 @@ describe('the code mode of the AI SDK', () => {
     expect(await run(big, limited({ maxToolInputBytes: 20 }))).toContain('the maximum is 20');
     expect(() => run('return 1', limited({ maxStackSizeBytes: 1 }))).toThrow('not enforced');
     // As a newer version of the package may have it.
-    expect(() => run('return 1', limited({ maxOfTomorrow: 1 } as object))).toThrow('not enforced');
+    expect(() => run('return 1', limited({ maxOfTomorrow: 1 }))).toThrow('not enforced');
     const asking = { ...tools, double: { ...tools.double, needsApproval: true } };
     const create = aiSdkCodeMode(runtime, experimental_createCodeModeTool);
     expect(() => create(asking)).toThrow('needs an approval');
