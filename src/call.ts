@@ -40,6 +40,7 @@ import { attenuate } from './tree/attenuate.ts';
 import type { CallTree } from './tree/call-tree.ts';
 import { CallsOfCall } from './tree/calls-of-call.ts';
 import type { GuardAnswer, GuardRule } from './trust/guard.ts';
+import { namesOf } from './trust/skill-rules.ts';
 
 /** The services that the stages use, shared by all calls of a runtime. */
 export interface Stages {
@@ -220,6 +221,7 @@ export class Call {
       secrets: this.#hidden,
       policy: this.#stages.policy,
       manifest,
+      names: program ? [] : namesOf(artifact.bundle),
       functions: program?.functions,
       ...(above ? { sources: above.sources } : {}),
     });

@@ -13,6 +13,7 @@ import { printableLine } from '../manifest/printable.ts';
 import type { Success } from '../outcome.ts';
 import { forbiddenFlow, forbiddenResult } from '../policy/flow-rules.ts';
 import type { OperatorPolicy } from '../policy/operator.ts';
+import { namesOf } from '../trust/skill-rules.ts';
 import type { CallTree } from './call-tree.ts';
 import { canSendOn } from './flows.ts';
 import type { LentFunctions } from './functions.ts';
@@ -30,6 +31,8 @@ export interface CallsOfCallOptions {
   tenant?: string | undefined;
   /** What the parent itself may do with the results. */
   manifest: Manifest;
+  /** Names of the parent, whose own data is in what it passes on; none for a program. */
+  names: readonly string[];
   /** Lent to the parent, and to no call below it. */
   functions?: LentFunctions | undefined;
 }
@@ -47,7 +50,7 @@ export class CallsOfCall implements InnerCalls {
   constructor(options: CallsOfCallOptions) {
     this.#options = options;
     this.#lineage = lineageBelow(options.parent);
-    this.#sources = new Set(options.sources);
+    this.#sources = new Set([...options.names, ...(options.sources ?? [])]);
   }
 
   /** Skills whose data the result of the parent may contain. */
@@ -99,7 +102,7 @@ export class CallsOfCall implements InnerCalls {
     // One that cannot be loaded is called too: the call fails, and has a receipt.
     const skill = await tree.skill(ref).catch(() => undefined);
     const sources = new Set(this.#sources);
-    const received = new Set(skill && [skill.bundle.manifest.name]);
+    const received = new Set(skill && namesOf(skill.bundle));
     const forbidden =
       (skill && forbiddenFlow(policy.flows, sources, skill.bundle.manifest)) ??
       forbiddenResult(policy.flows, received, own);

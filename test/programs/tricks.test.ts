@@ -125,6 +125,21 @@ describe('a rule about flows', () => {
     expect((await strict.execute('trick/sender', {})).result).toEqual({ code: 'capability_denied' });
   });
 
+  test('holds for what the source itself passes on', async () => {
+    writeScriptSkill(folder, 'finance/leak', {
+      source: `export const execute = () =>
+        skills.web.send({ balance: 7 }).then((got) => ({ got }), ({ code }) => ({ code }));`,
+      ...calls('web/send'),
+    });
+    await using strict = open(FLOWS);
+    expect((await strict.execute('finance/leak', {})).result).toEqual({ code: 'capability_denied' });
+    const source = 'return skills.finance.leak({})';
+    expect((await run(strict, source)).result).toEqual({ code: 'capability_denied' });
+    const outcome = await run(runtime, source);
+    expect(outcome.result).toEqual({ got: { balance: 7 } });
+    expect(outcome.flows).toEqual([{ to: 'web/send', from: ['finance/leak'] }]);
+  });
+
   test('without a rule, the flow to the skill that asks is listed', async () => {
     const outcome = await runtime.execute('trick/sender', {});
     expect(outcome.result).toEqual({ got: { balance: 7 } });
