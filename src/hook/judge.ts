@@ -117,7 +117,7 @@ class Judge {
       this.#around.addFolders(ended);
     }
     this.#chainStart = [...this.#around.cwds];
-    if (!/^\|/.test(text)) this.#listStarts[this.#listStarts.length - 1] = [...this.#around.cwds];
+    if (!text.startsWith('|')) this.#listStarts[this.#listStarts.length - 1] = [...this.#around.cwds];
   }
 
   #open(text: string): void {
