@@ -1,24 +1,20 @@
 /**
  * Pruning: old receipts go, and the rest stays verifiable.
  */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { openAuditLog, readAuditLog } from '../../src/audit/log.ts';
 import { pruneLog } from '../../src/audit/prune.ts';
 import type { Verification } from '../../src/audit/queries.ts';
+import { folderPerTest } from '../test-folder.ts';
 import { exampleReceipt } from './example-receipt.ts';
 
-let folder: string;
+const folder = folderPerTest();
 let file: string;
-
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'skillcell-prune-'));
-  file = join(folder, 'audit.db');
+  file = folder.at('audit.db');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Receipts that began at these seconds, one after the other. */
 function fill(...seconds: number[]): void {

@@ -1,25 +1,19 @@
 /**
  * Trees of calls in the log: `parent`, `root` and `depth` of receipts, and logs from before there were any.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { openAuditLog, readAuditLog } from '../../src/audit/log.ts';
 import { makeReceipt } from '../../src/audit/receipt.ts';
 import { lineageBelow } from '../../src/calls/lineage.ts';
+import { folderPerTest } from '../test-folder.ts';
 import { EXAMPLE_CONTEXT, exampleReceipt, exampleSuccess } from './example-receipt.ts';
 
-let folder: string;
+const folder = folderPerTest();
 let file: string;
-
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'skillcell-audit-tree-'));
-  file = join(folder, 'audit.db');
+  file = folder.at('audit.db');
 });
-
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Two trees, whose receipts are written in the order in which calls end: children first. */
 function fill(): void {

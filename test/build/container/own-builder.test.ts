@@ -23,20 +23,14 @@ beforeEach(async () => {
   await images.name('localhost/base:latest', base);
 });
 
+const JOB = { dockerfile: 'Dockerfile', network: false, onProgress: () => undefined };
+
 async function build(lines: string, files: Record<string, string> = FILES): Promise<StoredImage> {
   const contents = new Map(Object.entries(files).map(([path, text]) => [path, Buffer.from(text)]));
   contents.set('Dockerfile', Buffer.from(`FROM localhost/base@${base}\n${lines}`));
   await images.name(`localhost/base@${base}`, base);
-  const home = tempFolder();
-  const job = {
-    home,
-    images,
-    dockerfile: 'Dockerfile',
-    contents,
-    network: false,
-    onProgress: () => undefined,
-  };
-  return (await images.find(await makeImage(job))) ?? expect.fail();
+  const digest = await makeImage({ ...JOB, home: tempFolder(), images, contents });
+  return (await images.find(digest)) ?? expect.fail();
 }
 
 async function files(lines: string): Promise<string[]> {

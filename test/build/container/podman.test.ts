@@ -51,18 +51,13 @@ async function archiveOf(digest: string): Promise<string> {
   return images.describe((await images.find(digest)) ?? expect.fail(), '').archive();
 }
 
+const JOB = { dockerfile: 'Dockerfile', network: false, onProgress: () => undefined };
+
 async function build(dockerfile: string, files: Record<string, string> = {}): Promise<StoredImage> {
   const contents = new Map(
     Object.entries({ ...files, Dockerfile: dockerfile }).map(([path, text]) => [path, Buffer.from(text)]),
   );
-  const digest = await makeImage({
-    home,
-    images,
-    dockerfile: 'Dockerfile',
-    contents,
-    network: false,
-    onProgress: () => undefined,
-  });
+  const digest = await makeImage({ ...JOB, home, images, contents });
   return (await images.find(digest)) ?? expect.fail();
 }
 
