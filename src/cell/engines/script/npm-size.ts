@@ -13,7 +13,7 @@ export interface NpmLimits {
   bytes: number;
 }
 
-export const NPM_LIMITS: NpmLimits = { packages: 3000, files: 200_000, bytes: 1024 ** 3 };
+const NPM_LIMITS: NpmLimits = { packages: 3000, files: 200_000, bytes: 1024 ** 3 };
 
 /** Throws if there are too many packages to fetch. */
 export function assertFewPackages(count: number, { packages }: NpmLimits = NPM_LIMITS): void {
