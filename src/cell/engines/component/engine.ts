@@ -9,7 +9,7 @@ import { SkillError } from '../../../errors.ts';
 import type { Bundle, FileDigests } from '../../../load/bundle.ts';
 import type { Finding } from '../../../load/inspection.ts';
 import type { EnforcementTable } from '../../../policy/enforcement.ts';
-import { FUEL, nobody, wasm, wasmEnforcement } from '../node-process/wasm-enforcement.ts';
+import { FUEL, wasm, wasmEnforcement } from '../node-process/wasm-enforcement.ts';
 import type { Grant } from '../../../policy/grant.ts';
 import { foldersAround, hasWritable } from '../../../policy/guest-folders.ts';
 import type { Artifact, Engine, LaunchSpec, Wall } from '../../contract.ts';
@@ -159,5 +159,4 @@ const IN_WASM = {
   memory: wasm('maximum of all linear memories together, and a limit on the process around it'),
   processes: wasm('a component cannot start any'),
   scratch: wasm('a component has none'),
-  skills: nobody('components cannot call other skills yet; write the skill in TypeScript or JavaScript'),
 };
