@@ -10,6 +10,7 @@ import { callSkill, type SkillModule } from './entry-point.ts';
 import { describeFailure } from './failure.ts';
 import { prepareCell } from './prepare.ts';
 import { hookBundle } from './resolve.ts';
+import { defineSkills } from './skills.ts';
 import type { FailureFields, NodeInit, StartFields, ToSingleUse } from '../protocol.ts';
 
 type Init = NodeInit & StartFields;
@@ -63,6 +64,7 @@ function main(): void {
 function prepare(init: Init): Reporter {
   const reporter = prepareCell(init);
   hookBundle('/skill');
+  if (init.skills) defineSkills();
   return reporter;
 }
 

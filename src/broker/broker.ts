@@ -32,6 +32,25 @@ export function openBroker(grant: Grant, bundle: Bundle, options: BrokerOptions 
   return new Broker(grant, bundle, options);
 }
 
+/** Opens what a native cell may ask for. Its files and its way to hosts are part of its surroundings. */
+export function openSkills(grant: Grant, inner: InnerCalls | undefined): CallBroker {
+  const records = new Records(grant);
+  const skills = new SkillBroker(inner, records);
+  return {
+    handle: async (request) => (await skills.handle(request)) ?? unknownRequest(request),
+    get used() {
+      return records.used;
+    },
+    get denied() {
+      return records.denied;
+    },
+    get cut() {
+      return records.cut;
+    },
+    close: () => skills.close(),
+  };
+}
+
 class Broker implements CallBroker {
   readonly #records: Records;
   readonly #files: FileBroker;
@@ -63,8 +82,7 @@ class Broker implements CallBroker {
       (await this.#files.handle(request)) ??
       (await this.#http.handle(request)) ??
       (await this.#skills.handle(request));
-    if (reply) return reply;
-    throw new BrokerRefusal('nosys', `Unknown broker request "${request.op.slice(0, 40)}"`);
+    return reply ?? unknownRequest(request);
   }
 
   close(): void {
@@ -72,6 +90,10 @@ class Broker implements CallBroker {
     this.#http.close();
     this.#skills.close();
   }
+}
+
+function unknownRequest({ op }: BrokerRequest): never {
+  throw new BrokerRefusal('nosys', `Unknown broker request "${op.slice(0, 40)}"`);
 }
 
 function armedSecrets(

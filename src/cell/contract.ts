@@ -301,6 +301,9 @@ export interface GatewayRequest {
 
 export type OpenGateway = (request: GatewayRequest) => CellGateway;
 
+/** Opens what a native cell may ask for: calls of skills, and nothing else. */
+export type OpenSkills = (grant: Grant, inner: InnerCalls | undefined) => CallBroker;
+
 export type OpenBroker = (grant: Grant, bundle: Bundle, options?: OpenBrokerOptions) => CallBroker;
 
 export interface OpenBrokerOptions {

@@ -53,6 +53,10 @@ def serve(init, is_locked=False):
 
         no_network.install()
     denials.install(init["view"], reporter, init["proxy_port"])
+    if init.get("skills"):
+        from . import native_calls, skills
+
+        skills.install(native_calls)
     loader = _Loader(init)
     if init["preload"]:
         loader.run()

@@ -92,7 +92,7 @@ export class WarmCall {
   }
 
   get cut(): EventsCut {
-    return cutOf(this.#options.broker, this.#deniedInside);
+    return cutOf([this.#options.broker], this.#deniedInside);
   }
 
   get denials(): Denials {

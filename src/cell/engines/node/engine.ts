@@ -88,6 +88,7 @@ function callInit({ entry, manifest }: Bundle, grant: Grant): NodeInit {
     grant.filesystem.filter((path) => path.access === access).map((path) => path.guest);
   return {
     entry,
+    ...(grant.skills ? { skills: true } : {}),
     view: {
       read: paths('read'),
       write: paths('read-write'),

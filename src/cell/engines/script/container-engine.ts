@@ -20,7 +20,7 @@ import { assertModule } from '../python/command-module.ts';
 import { containerPythonSpec, findPython, type ImagePython } from '../python/image-python.ts';
 import type { Interpreter } from '../python/interpreter.ts';
 import { assertAsInstalled } from '../python/requirements.ts';
-import { packagesOf, PROGRAMS_BY_HOST, scriptInit } from './engine.ts';
+import { packagesOf, PROGRAMS_BY_HOST, SKILLS_BY_NOBODY, scriptInit } from './engine.ts';
 
 export interface ContainerScriptOptions {
   home: string;
@@ -39,7 +39,7 @@ export class ContainerScriptEngine implements Engine {
   }
 
   enforces(wall: EnforcementTable): EnforcementTable {
-    return { ...wall, programs: PROGRAMS_BY_HOST };
+    return { ...wall, programs: PROGRAMS_BY_HOST, skills: SKILLS_BY_NOBODY };
   }
 
   refuses(bundle: Bundle, command?: ParsedCommand): string | undefined {

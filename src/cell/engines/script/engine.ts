@@ -31,6 +31,12 @@ export const PROGRAMS_BY_HOST = {
   how: 'the host starts only programs that the grant names, inside the cell',
 } as const;
 
+/** A command has no channel of its own: its result is what it prints. */
+export const SKILLS_BY_NOBODY = {
+  by: 'nobody',
+  how: 'commands cannot call skills; remove capabilities.skills',
+} as const;
+
 export interface ScriptEngineOptions {
   home: string;
   interpreter: Interpreter | undefined;
@@ -46,7 +52,7 @@ export class ScriptEngine implements Engine {
   }
 
   enforces(wall: EnforcementTable): EnforcementTable {
-    return { ...wall, programs: PROGRAMS_BY_HOST };
+    return { ...wall, programs: PROGRAMS_BY_HOST, skills: SKILLS_BY_NOBODY };
   }
 
   refuses({ kind }: Bundle): string | undefined {
