@@ -275,6 +275,8 @@ export interface NodeInit {
   entry: string;
   /** The call may call other skills: `skills` and `functions` are defined. */
   skills?: true;
+  /** The source of the module comes with each call, as `ProgramParams`. */
+  program?: true;
   view: View;
   /** Port of the gateway inside the cell; 0 without a gateway. */
   proxy_port: number;

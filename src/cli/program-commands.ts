@@ -26,6 +26,12 @@ export function addPrograms(program: Command, done: Done): void {
         'language of the program (default: by the ending of the file)',
       ).choices(PROGRAM_LANGUAGE_NAMES),
     )
+    .addOption(
+      new Option(
+        '--execution <mode>',
+        'wasm, or subprocess if the policy has "native_programs: true" (default: wasm)',
+      ).choices(['wasm', 'subprocess']),
+    )
     .option('--input <json>', 'input of the program as JSON, or @file')
     .option('--timeout <duration>', 'limit of the whole program, such as 30s')
     .option('--memory <size>', 'limit of the program itself, such as 64MiB')

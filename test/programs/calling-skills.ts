@@ -36,11 +36,11 @@ const ACTS: Readonly<Record<ActName, Act>> = {
       return skills["math/double"](once)`,
   },
   at_once: {
-    typescript: `const all = await Promise.all([...Array(150).keys()].map((n) => skills.math.double({ n })));
+    typescript: `const all = await Promise.all([...Array(80).keys()].map((n) => skills.math.double({ n })));
       return all.reduce((sum, { n }) => sum + n, 0);`,
     python: `
       import asyncio
-      all = await asyncio.gather(*[skills.math.double(n=n) for n in range(150)])
+      all = await asyncio.gather(*[skills.math.double(n=n) for n in range(80)])
       return sum(one["n"] for one in all)`,
   },
   errors: {

@@ -24,34 +24,42 @@ export function skillCallInterfaces(slot: Slot): HostInterfaces {
     'skillcell:skill/skills': {
       call: {
         suspends: true,
-        call: async (name, params) =>
-          outcomeOf(await ask(currentCall(slot), 'skill.call', { name: asString(name) }, params)),
+        call: async (name, params) => outcomeOf(await askFor(slot, 'skill.call', [name, params])),
       },
       start: {
         suspends: true,
-        call: async (name, params) =>
-          startedOf(await ask(currentCall(slot), 'skill.start', { name: asString(name) }, params)),
+        call: async (name, params) => startedOf(await askFor(slot, 'skill.start', [name, params])),
       },
       wait: { suspends: true, call: (calls) => wait(currentCall(slot), asList(calls).map(asU32)) },
       cancel: {
         suspends: true,
         call: async (call) => {
-          await ask(currentCall(slot), 'skill.cancel', { call: asU32(call) });
+          await ask(currentCall(slot), { op: 'skill.cancel', args: { call: asU32(call) } });
         },
       },
     },
   };
 }
 
-/** A malformed request is a failure for the component, like a refused call. */
-async function ask(
-  call: Call,
+interface Request {
+  op: string;
+  args: Record<string, unknown>;
+  bytes?: Uint8Array;
+}
+
+function askFor(
+  slot: Slot,
   op: string,
-  args: Record<string, unknown>,
-  params?: unknown,
+  [name, params]: [name: unknown, params: unknown],
 ): Promise<BrokerAnswer | Failure> {
-  const bytes = params === undefined ? undefined : encoder.encode(asString(params));
-  if (bytes && bytes.length > call.limits.requestBody) throw new GuestEnd('limit', 'output');
+  const call = currentCall(slot);
+  const bytes = encoder.encode(asString(params));
+  if (bytes.length > call.limits.requestBody) throw new GuestEnd('limit', 'output');
+  return ask(call, { op, args: { name: asString(name) }, bytes });
+}
+
+/** A malformed request is a failure for the component, like a refused call. */
+async function ask(call: Call, { op, args, bytes }: Request): Promise<BrokerAnswer | Failure> {
   try {
     return await call.request(op, args, bytes);
   } catch (error) {
@@ -62,7 +70,7 @@ async function ask(
 }
 
 async function wait(call: Call, calls: number[]): Promise<Result<{ call: number; outcome: Result<string> }>> {
-  const answer = await ask(call, 'skill.wait', calls.length > 0 ? { calls } : {});
+  const answer = await ask(call, { op: 'skill.wait', args: calls.length > 0 ? { calls } : {} });
   if ('code' in answer) return { err: answer };
   return { ok: { call: Number(answer.value['call']), outcome: outcomeOf(answer) } };
 }

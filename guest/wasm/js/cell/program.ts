@@ -23,7 +23,7 @@ export function programModule(params: Uint8Array): ProgramModule {
 }
 
 /** Text that ends the function early is still only text of the module, which may do no more than the function. */
-function moduleOf(source: string): string {
+export function moduleOf(source: string): string {
   const module = EXPORT.test(source) ? source : `export async function execute(input) {${source}\n}`;
   try {
     return stripTypeScriptTypes(module);
