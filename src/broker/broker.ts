@@ -10,6 +10,7 @@ import {
   type CallBroker,
   type CallSecrets,
   type InnerCalls,
+  type InnerRefusal,
 } from '../cell/contract.ts';
 import type { Bundle } from '../load/bundle.ts';
 import type { CapabilityEvent, EventsCut } from '../outcome.ts';
@@ -75,6 +76,10 @@ class Broker implements CallBroker {
 
   get cut(): EventsCut {
     return this.#records.cut;
+  }
+
+  get failedInside(): readonly InnerRefusal[] {
+    return this.#skills.failed;
   }
 
   async handle(request: BrokerRequest): Promise<BrokerReply> {

@@ -95,7 +95,7 @@ export class CallsOfCall implements InnerCalls {
     const above = { tree, lineage: this.#lineage, tenant, secrets, sources, onSources };
     const outcome = await tree.make({ skill, params: new JsonText(params), above, signal });
     this.#sources.add(manifest.name);
-    if (!outcome.ok) return refusal(tree.errorForCell(SkillError.fromOutcome(outcome)));
+    if (!outcome.ok) return refusal(tree.errorForCell(SkillError.fromOutcome(outcome)), manifest.name);
     return { ok: true, result: jsonOf(outcome) };
   }
 
@@ -119,8 +119,8 @@ function jsonOf(outcome: Success): Uint8Array {
   return resultText(outcome)?.bytes ?? Buffer.from(JSON.stringify(outcome.result ?? null));
 }
 
-function refusal({ code, message, fix }: ErrorBody): InnerRefusal {
-  return { ok: false, code, message, fix };
+function refusal({ code, message, fix, detail }: ErrorBody, skill?: string): InnerRefusal {
+  return { ok: false, code, message, fix, detail: skill === undefined ? detail : { ...detail, skill } };
 }
 
 function notGiven(name: string, isFunction: boolean): InnerRefusal {

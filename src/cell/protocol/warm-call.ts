@@ -95,6 +95,10 @@ export class WarmCall {
     return cutOf([this.#options.broker], this.#deniedInside);
   }
 
+  get failedInside(): CallBroker['failedInside'] {
+    return this.#options.broker.failedInside;
+  }
+
   get denials(): Denials {
     return { byHost: this.#options.broker.denied, inside: this.#deniedInside.kept };
   }
