@@ -48,6 +48,9 @@ export function openSkills(grant: Grant, inner: InnerCalls | undefined): CallBro
     get cut() {
       return records.cut;
     },
+    get failedInside() {
+      return skills.failed;
+    },
     close: () => skills.close(),
   };
 }

@@ -87,6 +87,7 @@ describe.each(ENGINES)('a skill in $name', ({ language, execution, pool, start }
     const outcome = await run('curious', { skill: 'text/echo' });
     expect(outcome).toMatchObject({
       ok: false,
+      error: { code: 'capability_denied', message: expect.stringContaining('it was not given') as unknown },
       capabilities: { denied: [{ capability: 'skill', asked: 'call text/echo', declared: 'not given' }] },
     });
     expect(outcome.children ?? []).toEqual([]);

@@ -181,6 +181,7 @@ export class Session implements Cell, FaultOwner {
       used: [...this.#byHost('used'), ...this.#used],
       denied: [...this.#byHost('denied'), ...this.#denied.kept],
       cut: cutOf([gateway, this.#asks?.broker], this.#denied),
+      failedInside: this.#asks?.broker.failedInside,
       // The output of a command that ended is in its result.
       logs: reply?.kind === 'ended' ? '' : this.#logs.text(),
       logBytes: this.#logs.totalBytes,
