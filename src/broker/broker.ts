@@ -13,11 +13,10 @@ import {
   type InnerRefusal,
 } from '../cell/contract.ts';
 import type { Bundle } from '../load/bundle.ts';
-import type { CapabilityEvent, EventsCut } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
 import { FileBroker } from './files.ts';
 import { HttpBroker, type HttpOptions } from './gateway/frames.ts';
-import { Records } from './records.ts';
+import { Recorded, Records } from './records.ts';
 import { SkillBroker } from './skills.ts';
 import { openSecrets } from './secrets/cell-secrets.ts';
 import type { CellSecrets } from './secrets/contract.ts';
@@ -35,50 +34,41 @@ export function openBroker(grant: Grant, bundle: Bundle, options: BrokerOptions 
 
 /** Opens what a native cell may ask for. Its files and its way to hosts are part of its surroundings. */
 export function openSkills(grant: Grant, inner: InnerCalls | undefined): CallBroker {
-  const records = new Records(grant);
-  const skills = new SkillBroker(inner, records);
-  return {
-    handle: async (request) => (await skills.handle(request)) ?? unknownRequest(request),
-    get used() {
-      return records.used;
-    },
-    get denied() {
-      return records.denied;
-    },
-    get cut() {
-      return records.cut;
-    },
-    get failedInside() {
-      return skills.failed;
-    },
-    close: () => skills.close(),
-  };
+  return new OnlySkills(new Records(grant), inner);
 }
 
-class Broker implements CallBroker {
-  readonly #records: Records;
+class OnlySkills extends Recorded implements CallBroker {
+  readonly #skills: SkillBroker;
+
+  constructor(records: Records, inner: InnerCalls | undefined) {
+    super(records);
+    this.#skills = new SkillBroker(inner, records);
+  }
+
+  get failedInside(): readonly InnerRefusal[] {
+    return this.#skills.failed;
+  }
+
+  async handle(request: BrokerRequest): Promise<BrokerReply> {
+    return (await this.#skills.handle(request)) ?? unknownRequest(request);
+  }
+
+  close(): void {
+    this.#skills.close();
+  }
+}
+
+class Broker extends Recorded implements CallBroker {
   readonly #files: FileBroker;
   readonly #http: HttpBroker;
   readonly #skills: SkillBroker;
 
   constructor(grant: Grant, bundle: Bundle, options: BrokerOptions) {
-    this.#records = new Records(grant);
-    this.#files = new FileBroker(grant, bundle, this.#records);
-    const secrets = armedSecrets(grant, this.#records, options.secrets);
-    this.#http = new HttpBroker(grant, this.#records, { ...options, secrets });
-    this.#skills = new SkillBroker(options.inner, this.#records);
-  }
-
-  get used(): CapabilityEvent[] {
-    return this.#records.used;
-  }
-
-  get denied(): CapabilityEvent[] {
-    return this.#records.denied;
-  }
-
-  get cut(): EventsCut {
-    return this.#records.cut;
+    super(new Records(grant));
+    this.#files = new FileBroker(grant, bundle, this.records);
+    const secrets = armedSecrets(grant, this.records, options.secrets);
+    this.#http = new HttpBroker(grant, this.records, { ...options, secrets });
+    this.#skills = new SkillBroker(options.inner, this.records);
   }
 
   get failedInside(): readonly InnerRefusal[] {
