@@ -53,6 +53,8 @@ export interface SingleUseFrames {
   loaded: NoFields;
   denied: CapabilityFields;
   used: CapabilityFields;
+  /** A request about skills, optionally with raw bytes; only if the grant has skills. Everything else needs no request. */
+  ask: AskFields & { id: number };
   /** A large value may follow as raw bytes instead. */
   result: { value?: unknown };
   error: FailureFields;
@@ -149,6 +151,8 @@ export interface ToSingleUse {
   init: EngineInit & StartFields;
   /** `command` is set for cells of scripts; its standard input is in the parameters. */
   call: { params: unknown; command?: CommandStart };
+  /** Answers the request with this id, optionally with raw bytes. */
+  reply: ReplyFields;
 }
 
 /** What a cell of scripts starts. Paths are those of the cell. */
@@ -175,8 +179,10 @@ export interface ToReusable {
   /** Raw bytes: the parameters as JSON, or `{ params, command }` for cells of commands. */
   call: { call: number };
   /** Answers the request with this id, optionally with raw bytes. */
-  reply: { id: unknown; value: Record<string, unknown> } | { id: unknown; code: string };
+  reply: ReplyFields;
 }
+
+export type ReplyFields = { id: unknown; value: Record<string, unknown> } | { id: unknown; code: string };
 
 /** To the process that forks cells. */
 export interface ToZygote {
@@ -268,6 +274,10 @@ export interface View {
 
 export interface NodeInit {
   entry: string;
+  /** The call may call other skills: `skills` and `functions` are defined. */
+  skills?: true;
+  /** The source of the module comes with each call, as `ProgramParams`. */
+  program?: true;
   view: View;
   /** Port of the gateway inside the cell; 0 without a gateway. */
   proxy_port: number;

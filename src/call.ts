@@ -151,6 +151,7 @@ export class Call {
     const { above } = this.#request;
     this.#stages = above ? stages.asOf(above.tree.began) : stages;
     if (this.#request.program && this.#stages.policy.generatedCode === false) throw programsOff();
+    if (this.#request.program?.isNative && !this.#stages.policy.nativePrograms) throw nativeProgramsOff();
   }
 
   #find(): Skill | Promise<Skill> {
@@ -298,6 +299,16 @@ function programsOff(): SkillError {
     'The operator policy switches generated code off, and programs with it',
     {
       fix: 'Call the skills one by one, or have the operator remove "generated_code: false" from the policy.',
+    },
+  );
+}
+
+function nativeProgramsOff(): SkillError {
+  return new SkillError(
+    'capability_denied',
+    'The operator policy does not let programs run natively: their code is another one every time',
+    {
+      fix: 'Leave out the mode, so that the program runs as wasm, or have the operator set "native_programs: true" in the policy.',
     },
   );
 }

@@ -42,7 +42,7 @@ export type { Overlays } from './overlays.ts';
 export type { CapabilitySource } from './policy/capability-sources.ts';
 export type { SkillGrants } from './policy/skill-grants.ts';
 export type { Allowed } from './record/observation.ts';
-export type { Program, ProgramLimits, ProgramOptions } from './programs/programs.ts';
+export type { Program, ProgramLimits, ProgramMode, ProgramOptions } from './programs/programs.ts';
 export { saveRecording } from './record/recording.ts';
 export type { Recording } from './record/recording.ts';
 export type { CommandResult, CommandSuccess } from './results/command-result.ts';

@@ -5,7 +5,7 @@
  */
 export { createRuntime, Runtime } from './runtime.ts';
 export { describeReach, reachOf, type Reached } from './tree/reach.ts';
-export type { Program, ProgramLimits, ProgramOptions } from './programs/programs.ts';
+export type { Program, ProgramLimits, ProgramMode, ProgramOptions } from './programs/programs.ts';
 export { PROGRAM_LANGUAGE_NAMES, type ProgramLanguage } from './vocabulary/program-languages.ts';
 export { mapConcurrently } from './tools/map-concurrently.ts';
 export type { CommandResult, CommandSuccess } from './results/command-result.ts';

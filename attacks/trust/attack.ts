@@ -21,6 +21,10 @@ export interface TrustAttack extends Attack<Careless> {
 type Entry = Omit<TrustAttack, 'name' | 'codes' | 'limits'>;
 
 /** Attacks that must get the same answer, by name. */
-export function group(codes: TrustAttack['codes'], entries: Readonly<Record<string, Entry>>): TrustAttack[] {
-  return Object.entries(entries).map(([name, entry]) => Object.assign({ name, codes, limits: [] }, entry));
+export function group(
+  codes: TrustAttack['codes'],
+  entries: Readonly<Record<string, Entry>>,
+  limits: TrustAttack['limits'] = [],
+): TrustAttack[] {
+  return Object.entries(entries).map(([name, entry]) => Object.assign({ name, codes, limits }, entry));
 }

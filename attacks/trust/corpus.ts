@@ -9,6 +9,7 @@ import type { TrustAttack } from './attack.ts';
 import { GUARD_ATTACKS } from './guards.ts';
 import { MODE_ATTACKS } from './modes.ts';
 import { NAME_ATTACKS } from './names.ts';
+import { NATIVE_FRAME_ATTACKS } from './native-frames.ts';
 import { PIN_ATTACKS } from './pins.ts';
 import { PROGRAM_ATTACKS } from './programs.ts';
 import { POLICY_ATTACKS } from './policies.ts';
@@ -28,4 +29,5 @@ export const TRUST_ATTACKS: readonly TrustAttack[] = [
   ...GUARD_ATTACKS,
   ...WORD_ATTACKS,
   ...PROGRAM_ATTACKS,
+  ...NATIVE_FRAME_ATTACKS,
 ];

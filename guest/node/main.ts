@@ -9,8 +9,10 @@ import type { Reporter } from './denials.ts';
 import { callSkill, type SkillModule } from './entry-point.ts';
 import { describeFailure } from './failure.ts';
 import { prepareCell } from './prepare.ts';
-import { hookBundle } from './resolve.ts';
-import type { FailureFields, NodeInit, StartFields, ToSingleUse } from '../protocol.ts';
+import { replaceSource, hookBundle } from './resolve.ts';
+import { defineSkills } from './skills.ts';
+import { moduleOf } from '../wasm/js/cell/program.ts';
+import type { FailureFields, NodeInit, ProgramParams, StartFields, ToSingleUse } from '../protocol.ts';
 
 type Init = NodeInit & StartFields;
 
@@ -63,6 +65,7 @@ function main(): void {
 function prepare(init: Init): Reporter {
   const reporter = prepareCell(init);
   hookBundle('/skill');
+  if (init.skills) defineSkills();
   return reporter;
 }
 
@@ -72,7 +75,14 @@ function serve(loader: Loader, { init, reporter }: { init: Init; reporter: Repor
   process.on('uncaughtException', fail);
   process.on('beforeExit', () => reply(plain('NeverSettled', NEVER_SETTLED)));
   process.on('exit', (code) => reply(plain('Exit', `the skill called exit(${code})`)));
-  run(loader, init.entry, params).then(answer, fail);
+  run(loader, init.entry, init.program ? inputOf(init.entry, params) : params).then(answer, fail);
+}
+
+/** A program comes with its call; what is left of the parameters is its input. */
+function inputOf(entry: string, params: unknown): unknown {
+  const { source, input = null } = params as ProgramParams;
+  replaceSource(`file:///skill/${entry}`, moduleOf(source));
+  return input;
 }
 
 async function run(loader: Loader, entry: string, params: unknown): Promise<string> {

@@ -36,6 +36,14 @@ export function hookBundle(folder: string): () => void {
   return () => hooks.deregister();
 }
 
+/** The module at this address has this source, whatever the file says. */
+export function replaceSource(address: string, source: string): void {
+  registerHooks({
+    load: (url, context, next) =>
+      url === address ? { format: 'module', source, shortCircuit: true } : next(url, context),
+  });
+}
+
 function ownModule(file: string, folder: string): ResolveFnOutput {
   const url = new URL(file, import.meta.url);
   // The query gives each bundle its own instance, which has to know the bundle's folder.

@@ -10,6 +10,7 @@ import {
   type CallBroker,
   type CallSecrets,
   type InnerCalls,
+  type InnerRefusal,
 } from '../cell/contract.ts';
 import type { Bundle } from '../load/bundle.ts';
 import type { Grant } from '../policy/grant.ts';
@@ -31,6 +32,32 @@ export function openBroker(grant: Grant, bundle: Bundle, options: BrokerOptions 
   return new Broker(grant, bundle, options);
 }
 
+/** Opens what a native cell may ask for. Its files and its way to hosts are part of its surroundings. */
+export function openSkills(grant: Grant, inner: InnerCalls | undefined): CallBroker {
+  return new OnlySkills(new Records(grant), inner);
+}
+
+class OnlySkills extends Recorded implements CallBroker {
+  readonly #skills: SkillBroker;
+
+  constructor(records: Records, inner: InnerCalls | undefined) {
+    super(records);
+    this.#skills = new SkillBroker(inner, records);
+  }
+
+  get failedInside(): readonly InnerRefusal[] {
+    return this.#skills.failed;
+  }
+
+  async handle(request: BrokerRequest): Promise<BrokerReply> {
+    return (await this.#skills.handle(request)) ?? unknownRequest(request);
+  }
+
+  close(): void {
+    this.#skills.close();
+  }
+}
+
 class Broker extends Recorded implements CallBroker {
   readonly #files: FileBroker;
   readonly #http: HttpBroker;
@@ -44,13 +71,16 @@ class Broker extends Recorded implements CallBroker {
     this.#skills = new SkillBroker(options.inner, this.records);
   }
 
+  get failedInside(): readonly InnerRefusal[] {
+    return this.#skills.failed;
+  }
+
   async handle(request: BrokerRequest): Promise<BrokerReply> {
     const reply =
       (await this.#files.handle(request)) ??
       (await this.#http.handle(request)) ??
       (await this.#skills.handle(request));
-    if (reply) return reply;
-    throw new BrokerRefusal('nosys', `Unknown broker request "${request.op.slice(0, 40)}"`);
+    return reply ?? unknownRequest(request);
   }
 
   close(): void {
@@ -58,6 +88,10 @@ class Broker extends Recorded implements CallBroker {
     this.#http.close();
     this.#skills.close();
   }
+}
+
+function unknownRequest({ op }: BrokerRequest): never {
+  throw new BrokerRefusal('nosys', `Unknown broker request "${op.slice(0, 40)}"`);
 }
 
 function armedSecrets(

@@ -24,6 +24,8 @@ const MAX_NAME = 200;
 const MAX_PARAMS_BYTES = 4 * 1024 * 1024;
 /** Longer than any call; timers cannot count further. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
+/** The last failures are kept: the one that ends a call is among them, unless it kept an old one. */
+const MAX_FAILED = 256;
 const NO_BYTES = new Uint8Array(0);
 
 interface Started {
@@ -40,17 +42,23 @@ export class SkillBroker {
   #wake: PromiseWithResolvers<void> = Promise.withResolvers();
 
   readonly #records: Records;
+  readonly #failed: InnerRefusal[] = [];
 
   constructor(inner: InnerCalls | undefined, records: Records) {
     this.#inner = inner;
     this.#records = records;
   }
 
+  /** What the guest was told about calls that were refused or failed. */
+  get failed(): readonly InnerRefusal[] {
+    return this.#failed;
+  }
+
   /** Undefined if the request is not about skills. */
   async handle({ op, args, payload = NO_BYTES }: BrokerRequest): Promise<BrokerReply | undefined> {
     switch (op) {
       case 'skill.call':
-        return reply(await this.#call(args, payload, this.#ended.signal));
+        return this.#reply(await this.#call(args, payload, this.#ended.signal));
       case 'skill.start':
         return this.#start(args, payload);
       case 'skill.wait':
@@ -92,7 +100,7 @@ export class SkillBroker {
   }
 
   #start(args: Record<string, unknown>, params: Uint8Array): BrokerReply {
-    if (this.#started.size >= MAX_STARTED) return reply(TOO_MANY);
+    if (this.#started.size >= MAX_STARTED) return this.#reply(TOO_MANY);
     const id = this.#next++;
     const started: Started = { controller: new AbortController() };
     this.#started.set(id, started);
@@ -120,7 +128,7 @@ export class SkillBroker {
       const answer = id === undefined ? undefined : this.#started.get(id)?.answer;
       if (id !== undefined && answer) {
         this.#started.delete(id);
-        const { value, payload } = reply(answer);
+        const { value, payload } = this.#reply(answer);
         return { value: { ...value, call: id }, ...(payload ? { payload } : {}) };
       }
       const left = deadline - performance.now();
@@ -128,12 +136,14 @@ export class SkillBroker {
       await atMost(left, this.#wake.promise);
     }
   }
-}
 
-function reply(answer: InnerAnswer): BrokerReply {
-  if (answer.ok) return { value: { ok: true } satisfies SkillAnswer, payload: answer.result };
-  const { code, message, fix } = answer;
-  return { value: { ok: false, code, message, fix } satisfies SkillAnswer };
+  #reply(answer: InnerAnswer): BrokerReply {
+    if (answer.ok) return { value: { ok: true } satisfies SkillAnswer, payload: answer.result };
+    this.#failed.push(answer);
+    if (this.#failed.length > MAX_FAILED) this.#failed.shift();
+    const { code, message, fix } = answer;
+    return { value: { ok: false, code, message, fix } satisfies SkillAnswer };
+  }
 }
 
 function idsOf(given: unknown): number[] | undefined {

@@ -12,7 +12,7 @@ import type { CapabilityEvent, EventsCut, Execution, StartKind } from '../outcom
 import type { EngineName } from '../vocabulary/engines.ts';
 import type { OutputStream } from '../vocabulary/streams.ts';
 import type { WallName } from '../vocabulary/walls.ts';
-import type { InnerCalls } from './inner-calls.ts';
+import type { InnerCalls, InnerRefusal } from './inner-calls.ts';
 import type { Command, ParsedCommand } from '../policy/commands/command.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
 import type { Grant } from '../policy/grant.ts';
@@ -251,6 +251,8 @@ export interface CallBroker {
   readonly denied: CapabilityEvent[];
   /** Counts of events that did not fit into the lists. */
   readonly cut?: EventsCut;
+  /** The latest calls inside that were refused or failed, as the guest was told. */
+  readonly failedInside?: readonly InnerRefusal[];
   /** Releases everything the call still holds. */
   close(): void;
 }
@@ -305,6 +307,9 @@ export interface GatewayRequest {
 
 export type OpenGateway = (request: GatewayRequest) => CellGateway;
 
+/** Opens what a native cell may ask for: calls of skills, and nothing else. */
+export type OpenSkills = (grant: Grant, inner: InnerCalls | undefined) => CallBroker;
+
 export type OpenBroker = (grant: Grant, bundle: Bundle, options?: OpenBrokerOptions) => CallBroker;
 
 export interface OpenBrokerOptions {
@@ -334,6 +339,8 @@ export interface CellReport {
   used: CapabilityEvent[];
   /** Counts of events that did not fit into the lists. */
   cut?: EventsCut;
+  /** The latest calls inside that were refused or failed. */
+  failedInside?: readonly InnerRefusal[] | undefined;
   logs: string;
   logBytes: number;
   resultBytes: number;

@@ -19,6 +19,11 @@ export function addPrograms(program: CliCommand): void {
       'language of the program (default: by the ending of the file)',
       PROGRAM_LANGUAGE_NAMES,
     )
+    .choice(
+      '--execution <mode>',
+      'wasm, or subprocess if the policy has "native_programs: true" (default: wasm)',
+      ['wasm', 'subprocess'],
+    )
     .option('--input <json>', 'input of the program as JSON, or @file')
     .option('--timeout <duration>', 'limit of the whole program, such as 30s')
     .option('--memory <size>', 'limit of the program itself, such as 64MiB')

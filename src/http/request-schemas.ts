@@ -22,6 +22,7 @@ export interface ProgramBody {
   source: string;
   skills: string[];
   input?: unknown;
+  execution?: 'wasm' | 'subprocess' | undefined;
   limits?:
     | { timeout?: string | undefined; memory?: string | undefined; calls?: number | undefined }
     | undefined;
@@ -100,6 +101,10 @@ export const programBody: z.ZodType<ProgramBody> = z
       .default([])
       .describe('Names or patterns of the skills that it may call, such as "text/*".'),
     input: z.unknown().optional().describe('Available to the source as `input`.'),
+    execution: z
+      .enum(['wasm', 'subprocess'])
+      .optional()
+      .describe('`subprocess`: natively in a jail, if the operator allows it.'),
     limits: z
       .strictObject({
         timeout: z.string().max(40).optional().describe('Of the whole program, such as "30s".'),

@@ -18,6 +18,7 @@ import {
   type PolicyStatus,
   type ProgramLanguage,
   type ProgramLimits,
+  type ProgramMode,
   type Runtime,
   SkillError,
   type Tenant,
@@ -98,6 +99,7 @@ export interface ProgramRequest {
   skills?: readonly string[] | undefined;
   input?: unknown;
   limits?: ProgramLimits | undefined;
+  execution?: ProgramMode | undefined;
   trace?: TraceHeaders | undefined;
 }
 
@@ -222,7 +224,7 @@ export class Service {
   /** Like `start`, for a program. It may call offered skills only; each of its calls counts for the quota of the tenant. */
   async startProgram(request: ProgramRequest, identity: Identity, signal: AbortSignal): Promise<StartedCall> {
     if (!this.options.programs) throw programsOff();
-    const { language, source, input, limits, trace } = request;
+    const { language, source, input, limits, execution, trace } = request;
     const settings = this.tenancy.of(identity);
     const shelf = this.tenancy.shelfOf(settings);
     const { tenant, caller } = identity;
@@ -240,6 +242,7 @@ export class Service {
     const tracked = { call, label: name, folders, settings };
     const running = this.runtime.program({ language, source, skills }, input, {
       ...(limits ? { limits } : {}),
+      ...(execution ? { execution } : {}),
       ...(trace === undefined ? {} : { trace }),
       ...(workspace === undefined ? {} : { workspace }),
       ...(settings ? { tenant: () => this.#contextOf(identity) } : {}),

@@ -69,14 +69,18 @@ function uncoveredNetwork({ manifest, inspection, paths }: DriftSource): string[
 /** HTTP through the skill interface, for languages without `wasi:http`. */
 const HOST_FETCH = /^skillcell:skill\/host(?:@[^#]*)?#fetch$/;
 
+/** Calls of other skills. */
+const SKILL_CALLS = /^skillcell:skill\/skills(?:@|$)/;
+
 /** A Wasm binary can use only what it imports, so this is not a guess. */
 function uncoveredInterfaces({ manifest, inspection }: DriftSource): string[] {
-  const { network, filesystem } = manifest.capabilities;
+  const { network, filesystem, skills = [] } = manifest.capabilities;
   const uncovered = inspection.interfaces.filter(
     ({ value }) =>
       value.startsWith('wasi:sockets/') ||
       (network.length === 0 && (value.startsWith('wasi:http/') || HOST_FETCH.test(value))) ||
-      (filesystem.length === 0 && value.startsWith('wasi:filesystem/')),
+      (filesystem.length === 0 && value.startsWith('wasi:filesystem/')) ||
+      (skills.length === 0 && SKILL_CALLS.test(value)),
   );
   return perValue(
     uncovered,

@@ -72,6 +72,8 @@ export interface OperatorPolicy {
   guard?: GuardRule[];
   /** False: only code of the bundle runs, never code that comes with a call. Absent: true. */
   generatedCode?: boolean;
+  /** Whether programs may run natively in a jail, instead of in Wasm; absent: no. */
+  nativePrograms?: boolean;
   /** What came from some skills may only be given to skills with these hosts; every rule counts. */
   flows?: FlowRule[];
 }
@@ -132,6 +134,7 @@ const schema = z.strictObject({
   sources: sourceRules.optional(),
   guard: guardRules.optional(),
   generated_code: z.boolean().optional(),
+  native_programs: z.boolean().optional(),
   flows: z.array(z.strictObject({ from: skillPattern, hosts: z.array(hostPattern) })).optional(),
 });
 
@@ -160,6 +163,7 @@ export function parsePolicy(text: string, options: { file: string }): OperatorPo
     ...sourcesOf(parsed.data.sources, ownPublishers ?? [], options.file),
     ...(guard ? { guard } : {}),
     ...(parsed.data.generated_code === undefined ? {} : { generatedCode: parsed.data.generated_code }),
+    ...(parsed.data.native_programs === undefined ? {} : { nativePrograms: parsed.data.native_programs }),
     ...(parsed.data.flows ? { flows: parsed.data.flows } : {}),
   };
 }

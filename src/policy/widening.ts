@@ -28,6 +28,8 @@ export function wideningKeys(policy: OperatorPolicy, inForce: OperatorPolicy = D
       ? ['programs.allow']
       : []),
     ...(policy.generatedCode === true && inForce.generatedCode === false ? ['generated_code'] : []),
+    // Code of a call then runs behind one wall instead of two.
+    ...(policy.nativePrograms === true && inForce.nativePrograms !== true ? ['native_programs'] : []),
     // It names files to read and commands to run.
     ...(isWithin(policy.secrets, inForce.secrets ?? ['environment']) ? [] : ['secrets']),
     // It decides whose signatures are accepted.

@@ -47,6 +47,9 @@ export interface ProgramLimits {
   depth?: number;
 }
 
+/** How a program may run; never without a jail around it. */
+export type ProgramMode = 'wasm' | 'subprocess';
+
 /** Options of one program. Events of the calls inside have a `call.lineage`. */
 export interface ProgramOptions extends Pick<
   ExecuteOptions,
@@ -62,6 +65,8 @@ export interface ProgramOptions extends Pick<
   | 'reject'
 > {
   limits?: ProgramLimits;
+  /** `subprocess`: natively in a jail, if the policy has `native_programs: true`. */
+  execution?: ProgramMode;
   /** Loads a skill that the program calls, by its name or pattern, for example from a cache; absent: the runtime reads it. */
   load?: (ref: string) => Promise<Skill>;
 }
@@ -70,6 +75,12 @@ export interface ProgramServices {
   offload: Offload;
   list: () => readonly BundleLocation[];
   read: (location: BundleLocation) => Promise<Skill>;
+}
+
+interface Runner {
+  folder: string;
+  limits: Limits;
+  mode: ProgramMode;
 }
 
 /** As in `guest/programs/<folder>/manifest.yaml`. */
@@ -106,9 +117,10 @@ export class Programs {
     const stars = skills.filter((pattern) => pattern.includes('*'));
     if (stars.length > 0) filterSkills(this.#services.list(), stars);
     const { limits = {}, ...rest } = options;
+    const mode = modeOf(rest.execution);
     const [own, tree] = [ownLimits(limits), treeLimits(limits)];
     return {
-      ref: await this.#runner(folderOf(program.language), own),
+      ref: await this.#runner({ folder: folderOf(program.language), limits: own, mode }),
       params: input === undefined ? { source } : { source, input },
       options: { ...rest, isolated: true },
       program: {
@@ -116,14 +128,15 @@ export class Programs {
         skills,
         functions: await LentFunctions.from(functions, this.#services.offload),
         limits: tree,
+        ...(mode === 'subprocess' ? { isNative: true } : {}),
       },
     };
   }
 
   /** The bundle of ours that runs programs of a language, with these limits. */
-  #runner(folder: string, limits: Limits): Promise<Skill> {
-    const key = JSON.stringify([folder, limits]);
-    const runner = this.#runners.get(key) ?? this.#load(folder, limits);
+  #runner(wanted: Runner): Promise<Skill> {
+    const key = JSON.stringify(wanted);
+    const runner = this.#runners.get(key) ?? this.#load(wanted);
     this.#runners.delete(key);
     this.#runners.set(key, runner);
     runner.catch(() => this.#runners.delete(key));
@@ -145,11 +158,11 @@ export class Programs {
     return bundle;
   }
 
-  async #load(folder: string, limits: Limits): Promise<Skill> {
+  async #load({ folder, limits, mode }: Runner): Promise<Skill> {
     const skill = await this.#bundle(folder);
     const { manifest } = skill.bundle;
     const capabilities = { ...manifest.capabilities, skills: [] };
-    const runner = withManifest(skill, { ...manifest, capabilities, limits });
+    const runner = withManifest(skill, { ...manifest, capabilities, limits, execution: [mode] });
     // That its folder has no lock says nothing: it is part of the package.
     return { ...runner, bundle: { ...runner.bundle, warnings: [] } };
   }
@@ -161,6 +174,17 @@ function folderOf(language: ProgramLanguage): string {
   throw new SkillError('usage', `${JSON.stringify(language)} is not a language of programs`, {
     fix: `Use one of ${Object.keys(PROGRAM_LANGUAGES).join(', ')}.`,
   });
+}
+
+function modeOf(given: unknown): ProgramMode {
+  if (given === undefined || given === 'wasm' || given === 'subprocess') return given ?? 'wasm';
+  throw new SkillError(
+    'usage',
+    `Programs do not run as ${JSON.stringify(given)}, only as "wasm" or "subprocess"`,
+    {
+      fix: 'Leave out the mode, so that the program runs as wasm.',
+    },
+  );
 }
 
 function assertSource(source: unknown): asserts source is string {

@@ -116,7 +116,8 @@ export class CallsOfCall implements InnerCalls {
     if (withheld) return notAllowed(name, withheld);
     for (const one of received) this.#sources.add(one);
     if (canSendOn(own)) tree.flows.note(own.name, received);
-    if (!outcome.ok) return refusal(tree.errorForCell(SkillError.fromOutcome(outcome)));
+    if (!outcome.ok)
+      return refusal(tree.errorForCell(SkillError.fromOutcome(outcome)), skill?.bundle.manifest.name ?? name);
     return { ok: true, result: jsonOf(outcome) };
   }
 
@@ -151,8 +152,8 @@ function jsonOf(outcome: Success): Uint8Array {
   return resultText(outcome)?.bytes ?? Buffer.from(JSON.stringify(outcome.result ?? null));
 }
 
-function refusal({ code, message, fix }: ErrorBody): InnerRefusal {
-  return { ok: false, code, message, fix };
+function refusal({ code, message, fix, detail }: ErrorBody, skill?: string): InnerRefusal {
+  return { ok: false, code, message, fix, detail: skill === undefined ? detail : { ...detail, skill } };
 }
 
 /** A rule of the operator forbids what this call would move: the receipt of the caller shows the attempt. */

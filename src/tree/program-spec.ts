@@ -9,6 +9,8 @@ import type { LentFunctions } from './functions.ts';
 export interface ProgramSpec {
   /** sha256 of its source. */
   digest: string;
+  /** It runs as a process in a jail, not in Wasm. */
+  isNative?: boolean;
   /** Patterns of the skills that it may call. */
   skills: readonly string[];
   functions?: LentFunctions | undefined;

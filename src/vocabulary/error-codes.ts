@@ -9,6 +9,8 @@ interface ErrorRow {
   exit: number;
   http: number;
   meaning: string;
+  /** Of a call inside another, it is a mistake of that other, which then ends as `skill_error`. */
+  ownFault?: true;
 }
 
 export const ERRORS = {
@@ -16,12 +18,19 @@ export const ERRORS = {
     exit: 1,
     http: 422,
     meaning: 'The skill raised an error, or its result does not match `outputs`.',
+    ownFault: true,
   },
-  usage: { exit: 2, http: 400, meaning: 'The command or library call itself is wrong. Nothing ran.' },
+  usage: {
+    exit: 2,
+    http: 400,
+    meaning: 'The command or library call itself is wrong. Nothing ran.',
+    ownFault: true,
+  },
   invalid_params: {
     exit: 2,
     http: 400,
     meaning: "The parameters break the skill's schema, or are not valid JSON. Nothing ran.",
+    ownFault: true,
   },
   manifest_invalid: { exit: 2, http: 409, meaning: 'The manifest or the bundle is malformed. Nothing ran.' },
   manifest_drift: {
@@ -74,6 +83,7 @@ export const ERRORS = {
     http: 499,
     meaning:
       'The caller cancelled the call: Ctrl-C, a closed connection, an abort signal. Nothing of it keeps running.',
+    ownFault: true,
   },
 } as const;
 
@@ -83,6 +93,12 @@ export type ErrorCode = keyof typeof ERRORS;
 const ROWS: Readonly<Record<ErrorCode, ErrorRow>> = ERRORS;
 
 export const ERROR_CODES: Choices<ErrorCode> = choicesIn(ERRORS);
+
+/** True for what a call inside may only end with because of a mistake of its caller. */
+export const OWN_FAULTS: Readonly<Record<ErrorCode, boolean>> = mapTable(
+  ROWS,
+  (_, { ownFault = false }) => ownFault,
+);
 
 /** Exit code of the command line for each error code. */
 export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = mapTable(ROWS, (_, { exit }) => exit);

@@ -63,6 +63,7 @@ describe('POST /v1/programs', () => {
         {},
         { ...PROGRAM, language: 'cobol' },
         { ...PROGRAM, trust: true },
+        { ...PROGRAM, execution: 'in_process' },
         { source: 'x'.repeat(300_000) },
       ])
         expect((await post(wrong)).status).toBe(400);
@@ -70,6 +71,14 @@ describe('POST /v1/programs', () => {
         expect((await post({ ...PROGRAM, skills: [skill] })).status).toBe(404);
     },
   );
+
+  test('runs natively only if the operator allows it', { timeout: LONG }, async () => {
+    const response = await post({ ...PROGRAM, execution: 'subprocess' });
+    expect(response.status).toBe(403);
+    expect(await response.json()).toMatchObject({
+      error: { code: 'capability_denied', fix: expect.stringContaining('native_programs') as unknown },
+    });
+  });
 
   test('counts the calls inside for the quota of the tenant', { timeout: LONG }, async () => {
     const source = 'let made = 0; for (;;) { await skills.test.double({ n: 1 }); made++; }';

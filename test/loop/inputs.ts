@@ -14,7 +14,7 @@ import { MAX_SMALL_FRAME } from '../../src/cell/protocol/frames.ts';
 import { KEPT_BYTES } from '../../src/cell/protocol/log-capture.ts';
 import { WHEEL_LIMITS } from '../../src/cell/engines/python-wasm/pure-wheels.ts';
 import { MAX_FINDINGS } from '../../src/cell/engines/python/inspection-tasks.ts';
-import { MAX_FRAMES, MAX_EVENT_BYTES } from '../../src/cell/protocol/session.ts';
+import { MAX_FRAMES, MAX_EVENT_BYTES } from '../../src/cell/protocol/single-use-limits.ts';
 import { MAX_WARM_FRAME } from '../../src/cell/protocol/warm-cell.ts';
 import { CONNECTION_LIMITS } from '../../src/dispatch/connections.ts';
 import { MAX_BODY_BYTES } from '../../src/http/app.ts';

@@ -9,7 +9,8 @@ import { openTestRuntime } from '../cell/test-runtime.ts';
 import { rejectionOf } from '../thrown.ts';
 import { writeCommonSkills } from './skills-of-tests.ts';
 
-const { runtime, folder, close } = openTestRuntime();
+const native = parsePolicy('native_programs: true', { file: 'policy' });
+const { runtime, folder, close } = openTestRuntime({ policy: native });
 beforeAll(() => writeCommonSkills(folder));
 afterAll(close);
 

@@ -3,17 +3,19 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Outcome, Program, ProgramOptions } from '../../src/index.ts';
+import { parsePolicy } from '../../src/policy/operator.ts';
 import { openTestRuntime } from '../cell/test-runtime.ts';
 import { dedent } from '../write-skill.ts';
 import { writeCommonSkills } from './skills-of-tests.ts';
 
-const { runtime, folder, close } = openTestRuntime();
+const policy = parsePolicy('native_programs: true', { file: 'policy' });
+const { runtime, folder, close } = openTestRuntime({ policy });
 beforeAll(() => writeCommonSkills(folder));
 afterAll(close);
 
 const functions = { now: () => 7, add: (params: unknown) => (params as { a: number }).a + 1 };
 
-function run(source: string, given: Partial<Program> = {}, options: ProgramOptions = {}): Promise<Outcome> {
+function runAs(source: string, given: Partial<Program> = {}, options: ProgramOptions = {}): Promise<Outcome> {
   const program = {
     language: 'python',
     source: dedent(source),
@@ -24,13 +26,14 @@ function run(source: string, given: Partial<Program> = {}, options: ProgramOptio
   return runtime.program(program, { n: 21 }, { ...options, reject: false });
 }
 
-async function resultOf(...args: Parameters<typeof run>): Promise<unknown> {
-  const outcome = await run(...args);
-  if (!outcome.ok) throw new Error(JSON.stringify(outcome.error));
-  return outcome.result;
-}
+describe.each(['wasm', 'subprocess'] as const)('a program in Python, as %s', (execution) => {
+  const run: typeof runAs = (source, given, options) => runAs(source, given, { execution, ...options });
+  const resultOf = async (...args: Parameters<typeof run>): Promise<unknown> => {
+    const outcome = await run(...args);
+    if (!outcome.ok) throw new Error(JSON.stringify(outcome.error));
+    return outcome.result;
+  };
 
-describe('a program in Python', () => {
   test('gets its input, calls skills by both spellings, and returns a result', async () => {
     const source = `
       first = skills.math.double(n=input["n"])["n"]
@@ -216,5 +219,50 @@ describe('a program in Python', () => {
       error: { message: expect.stringMatching(/of type set, which JSON does not have/) },
     });
     expect(await run('skills.text.echo("text")')).toMatchObject({ ok: false });
+  });
+});
+
+describe('a native program in Python', () => {
+  const run = (source: string): Promise<Outcome> => runAs(source, {}, { execution: 'subprocess' });
+
+  test('calls from threads, and from several event loops at once', async () => {
+    const source = `
+      import asyncio, threading
+      from concurrent.futures import ThreadPoolExecutor
+      with ThreadPoolExecutor(8) as pool:
+          plain = list(pool.map(lambda n: skills.math.double(n=n)["n"], range(40)))
+      async def several(base):
+          calls = [skills.math.double(n=base + n) for n in range(5)]
+          other = asyncio.to_thread(lambda: skills.text.echo(base=base)["base"])
+          return [one["n"] for one in await asyncio.gather(*calls)] + [await other]
+      loops = {}
+      threads = [threading.Thread(target=lambda n=n: loops.update({n: asyncio.run(several(n))})) for n in (10, 20, 30)]
+      for thread in threads:
+          thread.start()
+      for thread in threads:
+          thread.join()
+      return [sum(plain), loops[10], loops[20], loops[30]]
+    `;
+    const doubled = (base: number): number[] => [0, 1, 2, 3, 4].map((n) => (base + n) * 2).concat(base);
+    expect(await run(source)).toMatchObject({
+      ok: true,
+      result: [1560, doubled(10), doubled(20), doubled(30)],
+    });
+  });
+
+  test('waits for calls beside what else its event loop waits for', async () => {
+    const source = `
+      import asyncio, os
+      read, write = os.pipe()
+      seen = asyncio.get_running_loop().create_future()
+      asyncio.get_running_loop().add_reader(read, lambda: seen.done() or seen.set_result(os.read(read, 5).decode()))
+      slow = asyncio.create_task(skills.slow.forever())
+      await asyncio.sleep(0)
+      os.write(write, b"hello")
+      result = [await seen, (await skills.math.double(n=1))["n"]]
+      slow.cancel()
+      return result
+    `;
+    expect(await run(source)).toMatchObject({ ok: true, result: ['hello', 2] });
   });
 });

@@ -88,17 +88,17 @@ describe('a skill that declares skills', () => {
     });
   });
 
-  test('is refused in modes that have no channel for it', async () => {
+  test('is refused where nothing carries its calls: without a cell', async () => {
     const dir = writeScriptSkill(folder, 'math/native', {
       source: 'export const execute = () => 1;',
       ...{
         ...calls('math/double'),
-        execution: ['subprocess'],
+        execution: ['in_process'],
       },
     });
-    const error = await rejectionOf(runtime.execute(dir, {}));
+    const error = await rejectionOf(runtime.execute(dir, {}, { trustRemoteCode: true }));
     expect(error).toMatchObject({ code: 'unenforceable', detail: { fields: ['skills'] } });
-    expect(error.fix).toContain('run the skill as wasm');
+    expect(error.fix).toContain('run the skill as wasm or subprocess');
   });
 
   test('says so where people look: capability set, sentences, grants', async () => {

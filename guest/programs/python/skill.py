@@ -26,7 +26,7 @@ async def _finished(program):
 
 def _plain(value):
     """Calls that were not awaited, as their results, while the loop still runs."""
-    from _skillcell.wasm_skills import _values_in
+    from _skillcell.skills import _values_in
 
     return _values_in(value)
 

@@ -53,6 +53,10 @@ def serve(init, is_locked=False):
 
         no_network.install()
     denials.install(init["view"], reporter, init["proxy_port"])
+    if init.get("skills"):
+        from . import native_calls, skills
+
+        skills.install(native_calls)
     loader = _Loader(init)
     if init["preload"]:
         loader.run()
@@ -129,6 +133,7 @@ def reply(frame, value=None):
 
 
 def describe(error):
+    error = _call_behind(error)
     frame = {"t": "error", "type": type(error).__name__, "message": _text(error), "trace": _trace(error)}
     denied = denials.denial_behind(error)
     if denied is not None:
@@ -139,6 +144,19 @@ def describe(error):
     if limit is not None:
         frame["limit"] = limit
     return frame
+
+
+def _call_behind(error):
+    """A task group raises a group. If nothing but calls of skills failed in it, the first of them stands for all."""
+    if type(error).__name__ not in ("ExceptionGroup", "BaseExceptionGroup"):
+        return error
+    try:
+        calls, others = error.split(lambda one: type(one).__name__ == "SkillCallError")
+        while others is None and hasattr(calls, "exceptions"):
+            calls = calls.exceptions[0]
+        return error if others is not None else calls
+    except Exception:
+        return error
 
 
 def limit_behind(error):

@@ -20,6 +20,7 @@ import { ioInterfaces } from './io.ts';
 import { createPreview1, type Preview1Imports, type Suspend } from './preview1/imports.ts';
 import { Preview1Process, type Preview1Slot } from './preview1/process.ts';
 import { randomInterfaces } from './random.ts';
+import { skillCallInterfaces } from './skill-calls.ts';
 import { skillHostInterfaces } from './skill-host.ts';
 
 export interface Wasi {
@@ -52,6 +53,7 @@ export function createWasi(): Wasi {
     ...httpInterfaces(slot),
     ...ioInterfaces(),
     ...randomInterfaces(slot),
+    ...skillCallInterfaces(slot),
     ...skillHostInterfaces(slot),
   };
   return {

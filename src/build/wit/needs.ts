@@ -4,6 +4,7 @@
  * @module
  */
 import { HOST } from './host.ts';
+import { SKILLS } from './skills.ts';
 import { membersOf, partsOf, type Interface, type Type } from './types.ts';
 import { HTTP_OUTGOING_HANDLER, HTTP_TYPES } from './wasi-http.ts';
 import { IO_ERROR, IO_POLL, IO_STREAMS } from './wasi-io.ts';
@@ -11,6 +12,7 @@ import { IO_ERROR, IO_POLL, IO_STREAMS } from './wasi-io.ts';
 /** An interface comes after those whose types it uses. */
 const INTERFACES: readonly Interface[] = [
   HOST,
+  SKILLS,
   IO_ERROR,
   IO_POLL,
   IO_STREAMS,

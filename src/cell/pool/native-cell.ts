@@ -7,13 +7,14 @@
 import { createFaultOwner, createFaultOwnerAsync } from '../../fault-owner.ts';
 import type { StartKind } from '../../outcome.ts';
 import { hasGateway } from '../../policy/grant.ts';
-import type { CellGateway, CellParts, OpenGateway, Zygote } from '../contract.ts';
+import type { CellGateway, CellParts, OpenGateway, OpenSkills, Zygote } from '../contract.ts';
 import { withGateway } from '../native-env.ts';
 import { makePlaceholders } from '../protocol/placeholders.ts';
 import { Session } from '../protocol/session.ts';
 
 export interface NativePlace extends CellParts {
   openGateway: OpenGateway;
+  openSkills: OpenSkills;
 }
 
 interface StartOptions {
@@ -27,7 +28,7 @@ export function startNative(place: NativePlace, options: StartOptions): Session 
 }
 
 function launchNative(place: NativePlace, { start, preload }: StartOptions): Session {
-  const { wall, artifact, grant } = place;
+  const { wall, artifact, grant, openSkills } = place;
   const placeholders = makePlaceholders(grant);
   const gateway = gatewayFor(place, placeholders);
   try {
@@ -36,7 +37,8 @@ function launchNative(place: NativePlace, { start, preload }: StartOptions): Ses
     const spec = own.stdio ? { ...own, env: { ...own.env, ...placeholders } } : own;
     const process = wall.launch(gateway ? withGateway(spec, gateway.folder) : spec, grant);
     const loads = preload && !spec.stdio;
-    return new Session({ process, artifact, grant, start, preload: loads, gateway, placeholders });
+    const parts = { process, artifact, grant, gateway, placeholders, openSkills };
+    return new Session({ ...parts, start, preload: loads });
   } catch (error) {
     gateway?.close();
     throw error;
@@ -49,12 +51,13 @@ export function forkNative(place: NativePlace, zygote: Zygote): Promise<Session>
 }
 
 async function fork(place: NativePlace, zygote: Zygote): Promise<Session> {
-  const { artifact, grant } = place;
+  const { artifact, grant, openSkills } = place;
   const placeholders = makePlaceholders(grant);
   const gateway = gatewayFor(place, placeholders, zygote.gatewayFolder());
   try {
     const process = await zygote.fork(gateway?.folder);
-    return new Session({ process, artifact, grant, start: 'zygote', preload: false, gateway, placeholders });
+    const parts = { process, artifact, grant, gateway, placeholders, openSkills };
+    return new Session({ ...parts, start: 'zygote', preload: false });
   } catch (error) {
     gateway?.close();
     throw error;

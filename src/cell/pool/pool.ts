@@ -6,7 +6,7 @@
  */
 import { availableParallelism, totalmem } from 'node:os';
 import { SkillError } from '../../errors.ts';
-import type { CellParts, CellReport, Job, OpenBroker, OpenGateway } from '../contract.ts';
+import type { CellParts, CellReport, Job, OpenBroker, OpenGateway, OpenSkills } from '../contract.ts';
 import { DepthGates, Gate } from './gate.ts';
 import { callOnce, SingleUsePool } from './single-use.ts';
 import { callWarmOnce } from '../protocol/start-warm.ts';
@@ -28,10 +28,11 @@ export interface PoolOptions {
   maxQueue?: number;
 }
 
-/** Acts on behalf of cells, which hold no authority: a broker for cells that send frames, a gateway for native cells. */
+/** Acts on behalf of cells, which hold no authority: a broker for Wasm cells, a gateway and calls of skills for native cells. */
 export interface Authority {
   openBroker: OpenBroker;
   openGateway: OpenGateway;
+  openSkills: OpenSkills;
 }
 
 /** The cells of one skill and grant. */

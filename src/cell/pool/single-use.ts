@@ -232,5 +232,6 @@ function startCold(place: NativePlace): Session {
 
 /** The module body may run before a call only if that has no effect outside the cell. */
 function mayPreload(grant: Grant): boolean {
-  return !mayReachHosts(grant) && grant.filesystem.every((path) => path.access === 'read');
+  const isAlone = !mayReachHosts(grant) && grant.skills === undefined;
+  return isAlone && grant.filesystem.every((path) => path.access === 'read');
 }

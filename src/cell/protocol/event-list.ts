@@ -77,9 +77,13 @@ class Kinds {
 }
 
 /** Number of events that host and guest together left out. */
-export function cutOf(host: { cut?: EventsCut } | undefined, deniedInside: EventList): EventsCut {
-  const { used = 0, denied = 0 } = host?.cut ?? {};
-  return { used, denied: denied + deniedInside.cut };
+export function cutOf(
+  hosts: readonly ({ cut?: EventsCut } | undefined)[],
+  deniedInside: EventList,
+): EventsCut {
+  const sum = (list: 'used' | 'denied'): number =>
+    hosts.reduce((sum, host) => sum + (host?.cut?.[list] ?? 0), 0);
+  return { used: sum('used'), denied: sum('denied') + deniedInside.cut };
 }
 
 /** A secret with its destination, a server, or for other capabilities the verb. */

@@ -11,6 +11,7 @@ const SINGLE_USE = {
   loaded: true,
   denied: true,
   used: true,
+  ask: true,
   result: true,
   error: true,
 } satisfies Record<keyof SingleUseFrames, true>;

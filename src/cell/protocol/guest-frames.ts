@@ -19,7 +19,7 @@ const MAX_NAME = 40;
 export type ErrorReply = Extract<GuestReply, { kind: 'error' | 'broken' }>;
 
 /** Uses that only the host sees: a guest that reports one has made it up. */
-const SEEN_BY_HOST: ReadonlySet<string> = new Set<CapabilityName>(['network', 'secret']);
+const SEEN_BY_HOST: ReadonlySet<string> = new Set<CapabilityName>(['network', 'secret', 'skill']);
 
 /** A denial or a use; undefined if the capability is unknown. Modules can be used, but not denied. */
 export function asEvent(

@@ -12,8 +12,9 @@ import { encodeFrame, type GuestFrame } from './frames.ts';
 
 const MAX_RUNNING = 64;
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
-/** If more frames than this are waiting, nothing more is read from the cell. */
+/** If more frames or bytes than this are waiting, nothing more is read from the cell. */
 const MAX_WAITING = 256;
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 type Reply = Extract<FrameOf<ToReusable>, { t: 'reply' }>;
 
@@ -22,6 +23,7 @@ export class HostCalls {
   readonly #channel: Duplex;
   readonly #waiting: GuestFrame[] = [];
   readonly #resumeWork = (): void => this.#work();
+  #waitingBytes = 0;
   #running = 0;
   #count = 0;
   #hasEnded = false;
@@ -39,6 +41,7 @@ export class HostCalls {
   ask(frame: GuestFrame): void {
     this.#count++;
     this.#waiting.push(frame);
+    this.#waitingBytes += frame.bytes;
     this.#work();
   }
 
@@ -46,15 +49,23 @@ export class HostCalls {
   end(): void {
     this.#hasEnded = true;
     this.#waiting.length = 0;
+    this.#waitingBytes = 0;
     this.#broker.close();
     this.#channel.off('drain', this.#resumeWork);
     this.#channel.resume();
   }
 
   #work(): void {
-    while (this.#waiting.length > 0 && this.#hasRoom()) this.#begin(this.#waiting.shift());
-    if (this.#waiting.length > MAX_WAITING) this.#channel.pause();
+    while (this.#waiting.length > 0 && this.#hasRoom()) this.#begin(this.#next());
+    const isFull = this.#waiting.length > MAX_WAITING || this.#waitingBytes > MAX_WAITING_BYTES;
+    if (isFull) this.#channel.pause();
     else if (this.#channel.isPaused()) this.#channel.resume();
+  }
+
+  #next(): GuestFrame | undefined {
+    const frame = this.#waiting.shift();
+    this.#waitingBytes -= frame?.bytes ?? 0;
+    return frame;
   }
 
   #hasRoom(): boolean {

@@ -22,6 +22,7 @@ import type {
   GuestReply,
   JobExtras,
   LaunchFault,
+  OpenSkills,
 } from '../contract.ts';
 import { cutOf, EventList } from './event-list.ts';
 import { singleUseKind } from './frame-kinds.ts';
@@ -30,21 +31,14 @@ import {
   encodeFrame,
   readFrames,
   type FrameFault,
-  type FrameLimits,
   type GuestFrame,
   type LargeReply,
 } from './frames.ts';
 import { asError, asEvent, unknownName, type ErrorReply } from './guest-frames.ts';
 import { endOf, LogCapture } from './log-capture.ts';
+import { EventCount, frameLimits, MAX_USED } from './single-use-limits.ts';
+import { SkillAsks } from './skill-asks.ts';
 
-/** Room in a frame in addition to the result itself. */
-const FRAME_SLACK_BYTES = 64 * 1024;
-export const MAX_FRAMES = 256;
-/** Limit for all frames of a call except its reply; larger than all denials that are kept. */
-export const MAX_EVENT_BYTES: number = 256 * 1024;
-/** Maximum number of uses that the harness reports while the needs of a skill are recorded. */
-const MAX_USED = 4096;
-const MAX_USED_BYTES = 4 * 1024 * 1024;
 /** Above this, a status means a launcher or a signal. */
 const MAX_PROGRAM_STATUS = 124;
 /** Bounds the wait for the end of a channel, which is immediate unless the host is overloaded. */
@@ -61,6 +55,8 @@ export interface SessionOptions {
   gateway?: CellGateway | undefined;
   /** Placeholders that the skill sees instead of its secrets; the values come with the call. */
   placeholders?: Readonly<Record<string, string>>;
+  /** Opens its calls of skills; absent: it may make none. */
+  openSkills?: OpenSkills;
 }
 
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
@@ -80,6 +76,9 @@ export class Session implements Cell, FaultOwner {
   #isHarnessReady = false;
   #started = false;
   #isReady = false;
+  /** Its calls of skills; absent until the call, and if the grant has none. */
+  #asks: SkillAsks | undefined;
+  readonly #events: EventCount;
   #isCalled = false;
   #settleReady!: (ready: boolean) => void;
   #settleReply!: (reply: GuestReply | undefined) => void;
@@ -88,6 +87,7 @@ export class Session implements Cell, FaultOwner {
   constructor(options: SessionOptions) {
     this.#options = options;
     const { process, grant } = options;
+    this.#events = new EventCount(grant);
     this.ready = new Promise((resolve) => (this.#settleReady = resolve));
     this.#reply = new Promise((resolve) => (this.#settleReply = resolve));
     const onBytes = (total: number): void => {
@@ -122,7 +122,7 @@ export class Session implements Cell, FaultOwner {
   async call(
     params: unknown,
     signal?: AbortSignal,
-    { secrets = NO_SECRETS, headers, onLog, command }: JobExtras = {},
+    { secrets = NO_SECRETS, headers, onLog, command, inner }: JobExtras = {},
   ): Promise<CellReport> {
     const { process, grant, gateway } = this.#options;
     gateway?.arm(secrets, headers);
@@ -135,6 +135,7 @@ export class Session implements Cell, FaultOwner {
     if (signal?.aborted) abort();
     if (await this.ready) {
       this.#isCalled = true;
+      this.#openAsks(inner);
       this.#write(encodeCall(params, command));
     }
     const reply = await this.#reply;
@@ -150,7 +151,7 @@ export class Session implements Cell, FaultOwner {
     this.#fault = { code, message, fix };
     this.#options.process.kill('protocol');
     this.#settleReady(false);
-    this.#settleReply(undefined);
+    this.#settle(undefined);
   }
 
   discard(): void {
@@ -171,22 +172,29 @@ export class Session implements Cell, FaultOwner {
       start,
       started: this.#started,
       reply: withDenial(reply ?? this.#limitFromExit() ?? this.#failureFromExit(), {
-        byHost: gateway?.denied ?? [],
+        byHost: this.#byHost('denied'),
         inside: this.#denied.kept,
       }),
       exit: this.#exit,
       killReason,
       fault: reply ? undefined : this.#faultOf(process),
-      used: [...(gateway?.used ?? []), ...this.#used],
-      denied: [...(gateway?.denied ?? []), ...this.#denied.kept],
-      cut: cutOf(gateway, this.#denied),
+      used: [...this.#byHost('used'), ...this.#used],
+      denied: [...this.#byHost('denied'), ...this.#denied.kept],
+      cut: cutOf([gateway, this.#asks?.broker], this.#denied),
+      failedInside: this.#asks?.broker.failedInside,
       // The output of a command that ended is in its result.
       logs: reply?.kind === 'ended' ? '' : this.#logs.text(),
       logBytes: this.#logs.totalBytes,
       resultBytes: this.#resultBytes,
       wallMs,
       usage,
+      hostCalls: this.#asks?.count ?? 0,
     });
+  }
+
+  /** What the gateway and the broker saw. */
+  #byHost(list: 'used' | 'denied'): CapabilityEvent[] {
+    return [...(this.#options.gateway?.[list] ?? []), ...(this.#asks?.broker[list] ?? [])];
   }
 
   #faultOf(process: CellProcess): LaunchFault | undefined {
@@ -211,7 +219,10 @@ export class Session implements Cell, FaultOwner {
 
   #onFrame(frame: GuestFrame): void {
     const kind = singleUseKind(frame.body);
+    if (!this.#events.allows(kind, frame)) return this.#refuse('too many frames');
     switch (kind) {
+      case 'ask':
+        return this.#onAsk(frame);
       case 'ready':
         return unattended(this.#onHarnessReady(frame.body), () => this.#options.process.kill('protocol'));
       case 'loaded':
@@ -224,34 +235,53 @@ export class Session implements Cell, FaultOwner {
       case 'error':
         return this.#onError(asError(frame.body));
       case undefined:
-        return this.#onFault({ kind: 'malformed', message: 'a frame of unknown kind' });
+        return this.#refuse('a frame of unknown kind');
       default:
         return kind satisfies never;
     }
   }
 
+  #openAsks(inner: JobExtras['inner']): void {
+    const { grant, openSkills, process } = this.#options;
+    if (grant.skills && openSkills && !this.isDead)
+      this.#asks = new SkillAsks(openSkills(grant, inner), process.channel);
+  }
+
+  /** Only the running call may ask; what comes after its reply is read and dropped. */
+  #onAsk(frame: GuestFrame): void {
+    if (!this.#asks) return this.#refuse('a request that this cell may not make');
+    if (this.#asks.take(frame)) return;
+    this.#settle({
+      kind: 'error',
+      type: 'Limit',
+      message: 'too many requests',
+      trace: '',
+      limit: 'host_calls',
+    });
+    this.#options.process.kill('done');
+  }
+
   #onEvent(kind: 'denied' | 'used', body: Unchecked<CapabilityFields>): void {
     const event = asEvent(body, kind);
-    if (!event)
-      return this.#onFault({ kind: 'malformed', message: unknownName('capability', body.capability) });
+    if (!event) return this.#refuse(unknownName('capability', body.capability));
     if (kind === 'denied') this.#denied.add(event);
     const observes = kind === 'used' && this.#options.grant.observe;
     if (observes && this.#used.length < MAX_USED) this.#used.push(event);
   }
 
   #onError(reply: ErrorReply): void {
-    if (reply.kind === 'broken') return this.#onFault({ kind: 'malformed', message: reply.message });
+    if (reply.kind === 'broken') return this.#refuse(reply.message);
     // A command ends with its exit status. It may only say first which limit it hit.
-    if (this.#options.artifact.isCommand && !reply.limit) return this.#refuseReply();
+    if (this.#options.artifact.isCommand && !reply.limit) return this.#refuse('a reply of a command');
     return this.#answer(reply);
   }
 
-  #refuseReply(): void {
-    this.#onFault({ kind: 'malformed', message: 'a reply of a command' });
+  #refuse(message: string): void {
+    this.#onFault({ kind: 'malformed', message });
   }
 
   #onResult({ body, bytes, payload, warnings }: GuestFrame): void {
-    if (this.#options.artifact.isCommand) return this.#refuseReply();
+    if (this.#options.artifact.isCommand) return this.#refuse('a reply of a command');
     this.#resultBytes = bytes;
     if (payload) return this.#answer({ kind: 'unread', form: 'value', bytes: payload });
     // A missing result means null, as for every other reader.
@@ -259,7 +289,7 @@ export class Session implements Cell, FaultOwner {
   }
 
   #onLargeReply({ kind, json }: LargeReply): void {
-    if (this.#options.artifact.isCommand) return this.#refuseReply();
+    if (this.#options.artifact.isCommand) return this.#refuse('a reply of a command');
     if (kind === 'result') this.#resultBytes = json.length;
     this.#answer({ kind: 'unread', form: kind, bytes: json });
   }
@@ -285,14 +315,14 @@ export class Session implements Cell, FaultOwner {
 
   #answer(reply: GuestReply): void {
     // A reply before the call was sent answers nothing.
-    if (this.#isReady) this.#settleReply(reply);
-    else this.#onFault({ kind: 'malformed', message: 'a reply before the call' });
+    if (this.#isReady) this.#settle(reply);
+    else this.#refuse('a reply before the call');
   }
 
   #onFault(fault: FrameFault): void {
     const { process } = this.#options;
     if (fault.kind === 'too_large') return process.kill('output');
-    this.#settleReply({ kind: 'broken', message: fault.message });
+    this.#settle({ kind: 'broken', message: fault.message });
     this.#settleReady(true);
     process.kill('protocol');
   }
@@ -301,10 +331,17 @@ export class Session implements Cell, FaultOwner {
     this.#exit = exit;
     this.#options.gateway?.close();
     clearTimeout(this.#startDeadline);
+    this.#asks?.end();
     // Frames that the guest sent before it died may not have been read yet.
     await drained(this.#options.process.channel);
     this.#settleReady(false);
-    this.#settleReply(await this.#endedCommand(exit));
+    this.#settle(await this.#endedCommand(exit));
+  }
+
+  /** Settles the call; only the first reply counts. No requests are served from here on. */
+  #settle(reply: GuestReply | undefined): void {
+    this.#asks?.end();
+    this.#settleReply(reply);
   }
 
   /** The result of a command, from what the host saw. Undefined if it was killed, or is no command. */
@@ -325,15 +362,6 @@ export class Session implements Cell, FaultOwner {
     const { channel } = this.#options.process;
     if (channel.writable) channel.write(frame);
   }
-}
-
-function frameLimits({ limits, observe }: Grant): FrameLimits {
-  return {
-    maxReplyBytes: limits.output + FRAME_SLACK_BYTES,
-    maxPayloadBytes: limits.output + FRAME_SLACK_BYTES,
-    maxFrames: MAX_FRAMES + (observe ? MAX_USED : 0),
-    maxTotalBytes: MAX_EVENT_BYTES + (observe ? MAX_USED_BYTES : 0),
-  };
 }
 
 /** Resolves when the channel has been read to its end, which is soon, because all processes at the other end are dead. */

@@ -92,7 +92,11 @@ export class WarmCall {
   }
 
   get cut(): EventsCut {
-    return cutOf(this.#options.broker, this.#deniedInside);
+    return cutOf([this.#options.broker], this.#deniedInside);
+  }
+
+  get failedInside(): CallBroker['failedInside'] {
+    return this.#options.broker.failedInside;
   }
 
   get denials(): Denials {

@@ -166,6 +166,7 @@ export class WarmCell implements FaultOwner {
       used: call.used,
       denied: call.denied,
       cut: call.cut,
+      failedInside: call.failedInside,
       // The output of a command that ended is in its result.
       logs: reply?.kind === 'ended' ? '' : logs.text(),
       logBytes: logs.totalBytes,

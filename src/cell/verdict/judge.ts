@@ -20,8 +20,8 @@ import {
 } from '../../vocabulary/limits.ts';
 import type { CellReport, ExitInfo, GuestReply } from '../contract.ts';
 import { MAX_JSON_DEPTH, TOO_DEEP } from '../protocol/guest-json.ts';
-
 import { fixForDenial } from './denial-fix.ts';
+import { failedInside } from './failed-inside.ts';
 import { fixForLimit } from './limit-fix.ts';
 import { missingModule, missingPackage, missingWorkspace, placeIn } from './raised-fix.ts';
 import { NO_SITUATION, type Situation } from './situation.ts';
@@ -42,7 +42,7 @@ export function judge(report: CellReport, grant: Grant, situation: Situation = N
   if (reply === undefined) throw noReplyError(report, grant, situation);
   if (reply.kind === 'broken') throw brokenProtocolError(reply.message);
   if (reply.kind === 'unread') throw new TypeError('A reply must be read before it is judged');
-  if (reply.kind === 'error') throw raisedError(reply, grant, situation);
+  if (reply.kind === 'error') throw failedInside(reply, report) ?? raisedError(reply, grant, situation);
   if (reply.kind === 'ended') return judgeEnded(report, grant, situation);
   if (report.resultBytes > grant.limits.output) throw exceededError('output', grant.limits, situation);
   return { result: reply.value, warnings: reply.warnings, problems: [] };

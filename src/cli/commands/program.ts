@@ -12,6 +12,7 @@ import {
   type Outcome,
   type ProgramLanguage,
   type ProgramLimits,
+  type ProgramMode,
   type ProgramOptions,
 } from '../../inside.ts';
 import { interruption } from '../interruption.ts';
@@ -24,6 +25,7 @@ export interface ProgramFlags {
   skills?: string[];
   language?: ProgramLanguage;
   input?: string;
+  execution?: ProgramMode;
   timeout?: string;
   memory?: string;
   calls?: number;
@@ -75,7 +77,7 @@ function languageOf(file: string | undefined, given: ProgramLanguage | undefined
   });
 }
 
-function optionsOf({ timeout, memory, calls, workspace, env }: ProgramFlags): ProgramOptions {
+function optionsOf({ timeout, memory, calls, workspace, env, execution }: ProgramFlags): ProgramOptions {
   const limits: ProgramLimits = {
     ...(timeout === undefined ? {} : { timeout }),
     ...(memory === undefined ? {} : { memory }),
@@ -83,6 +85,7 @@ function optionsOf({ timeout, memory, calls, workspace, env }: ProgramFlags): Pr
   };
   return {
     limits,
+    ...(execution === undefined ? {} : { execution }),
     ...(workspace === undefined ? {} : { workspace }),
     ...(env === undefined ? {} : { allowEnv: variableNames(env) }),
   };

@@ -181,7 +181,10 @@ const noGateway = (): never => {
 
 describe('a pool', () => {
   it('lets the running call of an evicted skill finish', async () => {
-    const pool = new Pool({ ...place, openGateway: noGateway }, { size: 1, maxStandby: 1 });
+    const pool = new Pool(
+      { ...place, openGateway: noGateway, openSkills: noGateway },
+      { size: 1, maxStandby: 1 },
+    );
     const named = (digest: string): typeof place => ({
       ...place,
       artifact: { ...place.artifact, bundle: { ...place.artifact.bundle, digest } },

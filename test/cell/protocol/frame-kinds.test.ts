@@ -33,6 +33,7 @@ const SINGLE_USE: FieldsOf<SingleUseFrames> = {
   loaded: [],
   denied: EVENT,
   used: EVENT,
+  ask: ['id', 'op', 'args'],
   result: ['value'],
   error: FAILURE,
 };
@@ -156,8 +157,8 @@ describe('the kind of a frame', () => {
   test.each([
     [
       singleUseKind,
-      ['ready', 'loaded', 'denied', 'used', 'result', 'error'],
-      ['log', 'ask', 'failed', 'exit'],
+      ['ready', 'loaded', 'denied', 'used', 'ask', 'result', 'error'],
+      ['log', 'ended', 'failed', 'exit'],
     ],
     [reusableKind, ['ready', 'loaded', 'failed', 'log', 'ask', 'result', 'error'], ['forked', 'init']],
     [zygoteKind, ['ready', 'listening', 'forked', 'exit'], ['loaded', 'result', 'kill']],

@@ -28,7 +28,7 @@ describe('in a frame from a guest,', () => {
   test.each(CAPABILITY_NAMES)(
     'a use of the capability %s is accepted if the guest can see it',
     (capability) => {
-      const isSeenByHost = capability === 'network' || capability === 'secret';
+      const isSeenByHost = ['network', 'secret', 'skill'].includes(capability);
       const event = asEvent({ capability, asked: 'x', declared: 'y' }, 'used');
       expect(event?.capability).toBe(isSeenByHost ? undefined : capability);
     },

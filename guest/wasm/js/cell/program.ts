@@ -35,7 +35,7 @@ export function programModule(params: Uint8Array): ProgramModule {
 }
 
 /** Text that ends the function early is still only text of the module, which may do no more than the function. */
-function moduleOf(source: string): string {
+export function moduleOf(source: string): string {
   const body = `export async function execute(input) {${source}\n}`;
   const [first, second] = EXPORT.test(source) ? [source, body] : [body];
   const module = stripped(first);

@@ -8,7 +8,7 @@ import type { ComponentInit, Preopen } from '../../../../guest/protocol.ts';
 import { SkillError } from '../../../errors.ts';
 import type { Bundle, FileDigests } from '../../../load/bundle.ts';
 import type { Finding } from '../../../load/inspection.ts';
-import { FUEL, nobody, wasm, type OwnEnforcement } from '../node-process/wasm-enforcement.ts';
+import { FUEL, wasm, type OwnEnforcement } from '../node-process/wasm-enforcement.ts';
 import type { Grant } from '../../../policy/grant.ts';
 import { foldersAround, hasWritable } from '../../../policy/guest-folders.ts';
 import type { Artifact, Engine, LaunchSpec } from '../../contract.ts';
@@ -144,5 +144,4 @@ const IN_WASM = {
   memory: wasm('maximum of all linear memories together, and a limit on the process around it'),
   processes: wasm('a component cannot start any'),
   scratch: wasm('a component has none'),
-  skills: nobody('components cannot call other skills yet; write the skill in TypeScript or JavaScript'),
 };

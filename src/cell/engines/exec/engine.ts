@@ -24,6 +24,11 @@ const MAX_FIRST_LINE = 256;
 /** Entries that other engines run. */
 const OTHER_ENTRIES = /\.(?:py|wasm|[cm]?[jt]s)$/;
 
+const NO_CHANNEL = {
+  by: 'nobody',
+  how: 'a program of an image has no channel for calls of skills; run the skill in Python or as wasm, or remove capabilities.skills',
+} as const;
+
 export interface ExecEngineOptions {
   home: string;
   images: ImageStore;
@@ -33,7 +38,7 @@ export class ExecEngine extends ImageEngine<ExecEngineOptions> implements Engine
   readonly name = 'exec';
 
   enforces(wall: EnforcementTable): EnforcementTable {
-    return wall;
+    return { ...wall, skills: NO_CHANNEL };
   }
 
   refuses(bundle: Bundle): string | undefined {

@@ -17,7 +17,12 @@ import { markInUse, sweepOtherVersions } from './staged-folders.ts';
 
 /** Files of other guests that a guest imports; they are staged with it, each below the name of its guest. */
 const SHARED: Readonly<Record<string, readonly string[]>> = {
-  node: ['wasm/js/prelude/entry-point.ts', 'wasm/js/prelude/json.ts'],
+  node: [
+    'wasm/js/cell/program.ts',
+    'wasm/js/prelude/entry-point.ts',
+    'wasm/js/prelude/json.ts',
+    'wasm/js/prelude/skill-names.ts',
+  ],
 };
 
 interface GuestCode {

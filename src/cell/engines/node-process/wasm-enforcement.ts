@@ -8,7 +8,7 @@ import type { Enforcement, EnforcementTable } from '../../../policy/enforcement.
 
 export const wasm = (how: string): Enforcement => ({ by: 'wasm', how });
 export const broker = (how: string): Enforcement => ({ by: 'broker', how });
-export const nobody = (how: string): Enforcement => ({ by: 'nobody', how });
+const nobody = (how: string): Enforcement => ({ by: 'nobody', how });
 
 const IN_ANY_WASM = {
   filesystem: broker('every path is resolved from a handle of the granted directory; links are not followed'),

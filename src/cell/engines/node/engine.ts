@@ -83,11 +83,13 @@ export class NodeSkillEngine implements Engine {
   }
 }
 
-function callInit({ entry, manifest }: Bundle, grant: Grant): NodeInit {
+function callInit({ entry, manifest, origin }: Bundle, grant: Grant): NodeInit {
   const paths = (access: string): string[] =>
     grant.filesystem.filter((path) => path.access === access).map((path) => path.guest);
   return {
     entry,
+    ...(grant.skills ? { skills: true } : {}),
+    ...(origin === 'generated' ? { program: true } : {}),
     view: {
       read: paths('read'),
       write: paths('read-write'),

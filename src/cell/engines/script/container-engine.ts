@@ -21,13 +21,13 @@ import { assertModule } from '../python/command-module.ts';
 import type { ImagePythonOptions } from '../python/container-engine.ts';
 import { containerPythonSpec, findPython, type ImagePython } from '../python/image-python.ts';
 import { assertAsInstalled } from '../python/requirements.ts';
-import { packagesOf, PROGRAMS_BY_HOST, scriptInit } from './engine.ts';
+import { packagesOf, PROGRAMS_BY_HOST, SKILLS_BY_NOBODY, scriptInit } from './engine.ts';
 
 export class ContainerScriptEngine extends ImageEngine<ImagePythonOptions> implements Engine {
   readonly name = 'script';
 
   enforces(wall: EnforcementTable): EnforcementTable {
-    return { ...wall, programs: PROGRAMS_BY_HOST };
+    return { ...wall, programs: PROGRAMS_BY_HOST, skills: SKILLS_BY_NOBODY };
   }
 
   refuses(bundle: Bundle, command?: ParsedCommand): string | undefined {

@@ -31,11 +31,17 @@ export const PROGRAMS_BY_HOST = {
   how: 'the host starts only programs that the grant names, inside the cell',
 } as const;
 
+/** A command has no channel of its own: its result is what it prints. */
+export const SKILLS_BY_NOBODY = {
+  by: 'nobody',
+  how: 'commands cannot call skills; remove capabilities.skills',
+} as const;
+
 export class ScriptEngine extends SystemPythonEngine<SystemPythonOptions> implements Engine {
   readonly name = 'script';
 
   enforces(wall: EnforcementTable): EnforcementTable {
-    return { ...wall, programs: PROGRAMS_BY_HOST };
+    return { ...wall, programs: PROGRAMS_BY_HOST, skills: SKILLS_BY_NOBODY };
   }
 
   refuses({ kind }: Bundle): string | undefined {

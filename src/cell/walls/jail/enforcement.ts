@@ -29,9 +29,7 @@ export function jailEnforcement(cgroups: CgroupDriver | undefined): EnforcementT
     'env.secret': broker('placeholders in the cell; replaced by the values in requests to declared hosts'),
     syscalls: kernel('seccomp filter'),
     programs: nobody('only commands of Agent Skills folders start programs; remove capabilities.programs'),
-    skills: nobody(
-      'native cells have no channel for calls of other skills; run the skill as wasm, or remove capabilities.skills',
-    ),
+    skills: broker('the host makes the calls, each in a cell of its own with its own grant'),
     timeout: watchdog('SIGKILL of the pid namespace at the deadline'),
     cpu: kernel('RLIMIT_CPU'),
     'cpu.processes': cgroups?.countsCpu

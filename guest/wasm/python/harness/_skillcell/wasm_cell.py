@@ -48,9 +48,9 @@ def prepare(data):
         _Cell.run_command = wasm_script.run_command
         return
     if init.get("skills"):
-        from . import wasm_skills
+        from . import skills, wasm_calls
 
-        wasm_skills.install()
+        skills.install(wasm_calls)
     _Cell.loader = cell._Loader(init)
     _Cell.loader.compile()
     _Cell.work = lambda params: _Cell.loader.skill()(params)

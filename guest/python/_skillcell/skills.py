@@ -7,17 +7,11 @@ as if it were its result.
 
 import builtins
 import sys
-import time
 
-from . import minijson, protocol, results
-
-# Calls that the host runs at once for this one. Further ones wait here.
-MOST_AT_ONCE = 64
-# How often a loop that always has work of its own looks for results, in seconds.
-POLL = 0.001
+from . import minijson, results
 
 # Saved, because a skill may replace them.
-_dumps, _loads, _ask, _clock = results.to_json, minijson.loads, protocol.ask, time.monotonic
+_dumps, _loads = results.to_json, minijson.loads
 
 
 class SkillCallError(Exception):
@@ -30,7 +24,14 @@ class SkillCallError(Exception):
         self.fix = fix
 
 
-def install():
+class _Way:
+    """How requests reach the host: a module with `ask` and `Calls`, another one in each engine."""
+
+    calls = None
+
+
+def install(calls):
+    _Way.calls = calls
     builtins.skills = _Skills()
     builtins.functions = _Functions()
     builtins.SkillCallError = SkillCallError
@@ -95,8 +96,8 @@ class _Function:
         payload = _dumps(_values_in(params)).encode("utf-8", "backslashreplace")
         loop = _running_loop()
         if loop is not None:
-            return _Call(_started_in(loop, self._name, payload))
-        return _result(*_request("skill.call", {"name": self._name}, payload))
+            return _Call(calls_of(loop).start(self._name, payload))
+        return _result(*request("skill.call", {"name": self._name}, payload))
 
     def __repr__(self):
         return "<skill %s>" % self._name
@@ -132,8 +133,8 @@ class _Call:
         return self._steps
 
     def _value(self):
-        while not self._future.done():
-            _Calls.of(self._future.get_loop()).receive(None)
+        if not self._future.done():
+            calls_of(self._future.get_loop()).finish(self._future)
         return self._future.result()
 
     def __getattr__(self, name):
@@ -169,85 +170,21 @@ class _Call:
         return repr(self._value()) if self._future.done() else "<call without await>"
 
 
-class _Calls:
-    """The calls of one event loop, and how the loop waits for them."""
-
-    def __init__(self, loop):
-        self._loop = loop
-        self._running = {}
-        self._queued = []
-        self._polled = 0.0
-        selector = loop._selector
-        self._select = selector.select
-        selector.select = self.select
-
-    @staticmethod
-    def of(loop):
-        calls = getattr(loop, "_skillcell_calls", None)
-        if calls is None:
-            calls = loop._skillcell_calls = _Calls(loop)
-        return calls
-
-    def start(self, name, payload):
-        future = self._loop.create_future()
-        future.add_done_callback(self._forget)
-        if len(self._running) >= MOST_AT_ONCE:
-            self._queued.append((future, name, payload))
-        else:
-            self._start(future, name, payload)
-        return future
-
-    def select(self, timeout=None):
-        """Instead of the selector: waits for results, and at most as long as the loop wants to."""
-        if not self._running:
-            return self._select(timeout)
-        if timeout is None or timeout > 0:
-            self.receive(timeout)
-        elif _clock() - self._polled > POLL:
-            self.receive(0)
-        return []
-
-    def receive(self, timeout):
-        """Takes one result, or none if there is none in time."""
-        wait = {} if timeout is None else {"timeout_ms": -int(-timeout * 1000 // 1)}
-        value, payload = _request("skill.wait", wait)
-        self._polled = _clock()
-        future = self._running.pop(value.get("call"), None)
-        if future is None:
-            return
-        if not future.done():
-            self._settle(future, value, payload)
-        self._start_queued()
-
-    def _settle(self, future, value, payload):
-        try:
-            future.set_result(_result(value, payload))
-        except SkillCallError as error:
-            future.set_exception(error)
-
-    def _start(self, future, name, payload):
-        value, _ = _request("skill.start", {"name": name}, payload)
-        if "call" in value:
-            self._running[value["call"]] = future
-        else:
-            self._settle(future, value, b"")
-
-    def _start_queued(self):
-        while self._queued and len(self._running) < MOST_AT_ONCE:
-            call = self._queued.pop(0)
-            if not call[0].done():
-                self._start(*call)
-
-    def _forget(self, future):
-        if not future.cancelled():
-            return
-        for call, known in self._running.items():
-            if known is future:
-                _request("skill.cancel", {"call": call})
+def calls_of(loop):
+    calls = getattr(loop, "_skillcell_calls", None)
+    if calls is None:
+        calls = loop._skillcell_calls = _Way.calls.Calls(loop, sys.modules[__name__])
+    return calls
 
 
-def _started_in(loop, name, payload):
-    return _Calls.of(loop).start(name, payload)
+def settle(future, answer, payload):
+    """What the host answered, to whoever awaits it."""
+    if future.done():
+        return
+    try:
+        future.set_result(_result(_value_of(answer), payload))
+    except SkillCallError as error:
+        future.set_exception(error)
 
 
 def _running_loop():
@@ -255,11 +192,15 @@ def _running_loop():
     return None if events is None else events._get_running_loop()
 
 
-def _request(op, args, payload=b""):
-    answer, data = _ask(op, args, payload)
+def request(op, args, payload=b""):
+    answer, data = _Way.calls.ask(op, args, payload)
+    return _value_of(answer), data
+
+
+def _value_of(answer):
     if "code" in answer:
         raise SkillCallError("usage", "The host refused the request (%s)" % answer["code"], "Correct the call.")
-    return answer["value"], data
+    return answer["value"]
 
 
 def _result(value, payload):
