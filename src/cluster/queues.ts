@@ -1,12 +1,12 @@
 /**
- * How many calls wait and run in each pool, for the metrics of a front end.
+ * The queues of tenants: which exist, and how many calls wait and run in each pool, for the metrics of a front end.
  *
  * @module
  */
-import { jetstreamManager } from '@nats-io/jetstream';
+import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Announcement } from './messages.ts';
-import { placeOfConsumer, STREAMS } from './names.ts';
+import { consumerOf, placeOfConsumer, STREAMS } from './names.ts';
 
 /** Calls of all tenants of a pool. */
 export interface PoolLoad {
@@ -59,6 +59,39 @@ export class Queues {
     const members = this.#workers().filter((worker) => worker.pool === pool);
     const running = members.reduce((sum, worker) => sum + worker.running, 0);
     return { pool, waiting: Math.max(0, held - running), running };
+  }
+}
+
+/** Nobody set up this queue. */
+const NO_CONSUMER = 10_014;
+
+/** The tenants that have a queue in this pool: of those that are named, or of all. */
+export async function tenantsWithQueue(
+  connection: NatsConnection,
+  pool: string,
+  named?: readonly string[],
+): Promise<string[]> {
+  const manager = await jetstreamManager(connection, { checkAPI: false });
+  if (named) {
+    // One by one, because a key of some tenants may not list the queues of all.
+    const found = await Promise.all(named.map((tenant) => hasQueue(manager, consumerOf(pool, tenant))));
+    return named.filter((_, at) => found[at] === true);
+  }
+  const found: string[] = [];
+  for await (const { name } of manager.consumers.list(STREAMS.calls)) {
+    const place = placeOfConsumer(name);
+    if (place?.pool === pool) found.push(place.tenant);
+  }
+  return found;
+}
+
+async function hasQueue(manager: JetStreamManager, name: string): Promise<boolean> {
+  try {
+    await manager.consumers.info(STREAMS.calls, name);
+    return true;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === NO_CONSUMER) return false;
+    throw error;
   }
 }
 

@@ -70,6 +70,10 @@ export const STORED_OWNERS: Readonly<Record<string, Ownership>> = {
     whose: 'everyone',
     how: 'by digest: the same bytes are stored once; a call names a skill, never a digest',
   },
+  cluster: {
+    whose: 'everyone',
+    how: 'by digest; skills that arrived from the cluster, read only by a call that names the same digest',
+  },
   inspected: { whose: 'everyone', how: 'by digest; what a skill declares and imports' },
   bytecode: { whose: 'everyone', how: 'by digest; a cell sees that of its own skill' },
   environments: { whose: 'everyone', how: 'by digest; packages that the operator installed' },
