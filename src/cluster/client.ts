@@ -238,9 +238,11 @@ export class ClusterClient implements AsyncDisposable {
     const known = this.#published.get(name);
     if (known) return known;
     const { stores } = this.#parts;
+    const bytes = packBundle(bundle);
+    // An object with other bytes is replaced, because workers would refuse it.
     const publishing = stores
-      .has(SKILLS_STORE, name)
-      .then((has) => (has ? undefined : stores.put(SKILLS_STORE, name, packBundle(bundle))));
+      .holds(SKILLS_STORE, name, bytes)
+      .then((holds) => (holds ? undefined : stores.put(SKILLS_STORE, name, bytes)));
     this.#published.set(name, publishing);
     publishing.catch(() => this.#published.delete(name));
     return publishing;
