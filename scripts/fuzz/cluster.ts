@@ -42,9 +42,9 @@ const ANNOUNCEMENT = {
 /** Special to JSON and to lengths. */
 const WORDS = {
   bytes: [0x00, 0x22, 0x2c, 0x2d, 0x30, 0x5b, 0x5d, 0x7b, 0x7d, 0x5c, 0xff],
-  runs: ['[[[[[[[[', '1e999', '-1', '../', '"a/"', '"__proto__":', '\\u0000', 'null'].map((text) => [
-    ...Buffer.from(text),
-  ]),
+  runs: ['[[[[[[[[', '1e999', '-1', '../', '"a/"', '"__proto__":', '\\u0000', 'null'].map((text) =>
+    Array.from(Buffer.from(text)),
+  ),
 };
 
 const MESSAGES: readonly Uint8Array[] = [

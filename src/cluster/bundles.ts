@@ -24,7 +24,7 @@ import { SKILLS_STORE } from './names.ts';
 /** For the names of all files of the largest bundle. */
 const MAX_HEAD = 4 * 1024 * 1024;
 /** They describe a bundle, and are not part of its digest. */
-const BESIDE: readonly string[] = [LOCK_FILE, SIGNATURE_FILE];
+const BESIDE: ReadonlySet<string> = new Set([LOCK_FILE, SIGNATURE_FILE]);
 
 /** The bundle as one object. */
 export function packBundle({ stagedDir, sourceDir, lock, vouched }: Bundle): Uint8Array {
@@ -55,7 +55,7 @@ export function unpackBundle(bytes: Uint8Array): Map<string, Buffer> {
 
 /** The digest of the bundle that these files are, before any of them is written. */
 export function digestOfFiles(files: ReadonlyMap<string, Buffer>): string {
-  return hashContents(new Map([...files].filter(([path]) => !BESIDE.includes(path)))).digest;
+  return hashContents(new Map([...files].filter(([path]) => !BESIDE.has(path)))).digest;
 }
 
 interface Entry {
@@ -66,7 +66,7 @@ interface Entry {
 function assertSizes(entries: readonly Entry[]): void {
   let total = 0;
   for (const { path, length } of entries) {
-    if (BESIDE.includes(path) ? length > MAX_LOCK_BYTES : (total += length) > BUNDLE_LIMITS.totalBytes)
+    if (BESIDE.has(path) ? length > MAX_LOCK_BYTES : (total += length) > BUNDLE_LIMITS.totalBytes)
       throw malformed('a bundle is too large');
   }
 }
