@@ -20,7 +20,7 @@ import type { ExecuteOptions } from '../runtime-options.ts';
 import { packBundle } from './bundles.ts';
 import { ClientCall, type ClientParts, type Ending } from './client-call.ts';
 import { IdempotencyKeys } from './idempotency.ts';
-import { Marks } from './marks.ts';
+import { Marks, retried } from './marks.ts';
 import type { Announcement, CallHead, Reply } from './messages.ts';
 import { SKILLS_STORE, subjects, tenantToken, token } from './names.ts';
 import { Fleet } from './placement.ts';
@@ -50,6 +50,8 @@ export interface ClusterExecuteOptions extends ExecuteOptions {
 
 const WAIT_MS = 30_000;
 const RECEIPTS_MS = 5000;
+/** For a server that restarts. */
+const BUNDLE_MS = 10_000;
 
 /** What a request asks a cluster to do, once it has its turn and its skill. */
 interface Asked {
@@ -259,9 +261,11 @@ export class ClusterClient implements AsyncDisposable {
     const { stores } = this.#parts;
     const bytes = packBundle(bundle);
     // An object with other bytes is replaced, because workers would refuse it.
-    const publishing = stores
-      .holds(SKILLS_STORE, name, bytes)
-      .then((holds) => (holds ? undefined : stores.put(SKILLS_STORE, name, bytes)));
+    const publishing = retried(BUNDLE_MS, async () => {
+      if (!(await stores.holds(SKILLS_STORE, name, bytes))) await stores.put(SKILLS_STORE, name, bytes);
+    }).catch((cause: unknown) => {
+      throw notPublished(bundle.manifest.name, cause);
+    });
     this.#published.set(name, publishing);
     publishing.catch(() => this.#published.delete(name));
     return publishing;
@@ -358,6 +362,14 @@ function requestOf({ skill, params, options }: Asked): string {
   const { timeout, memory, execution } = options;
   const asked = JSON.stringify([skill.bundle.digest, timeout, memory, execution]);
   return hash('sha256', Buffer.concat([Buffer.from(`${asked}\n`), params]), 'hex');
+}
+
+function notPublished(skill: string, cause: unknown): SkillError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new SkillError('skill_unavailable', `The cluster did not take the files of "${skill}": ${reason}`, {
+    fix: 'Check the connection to the servers, and call it again.',
+    cause,
+  });
 }
 
 function refused({ id, skill }: Asked, error: SkillError): Outcome {
