@@ -64,11 +64,23 @@ function processesOf(folder: string): string[] {
 }
 
 /** Cgroups have the process that made them in their names; those of other runs on this machine do not count. */
-function cgroupsOf(pids: ReadonlySet<number>): string[] {
-  const isOurs = (name: string): boolean => pids.has(Number(/^skillcell-(\d+)-/.exec(name)?.[1]));
-  return readdirSync('/sys/fs/cgroup', { recursive: true, withFileTypes: true })
-    .filter((one) => one.isDirectory() && isOurs(one.name))
-    .map(({ parentPath, name }) => join(parentPath, name));
+function cgroupsOf(pids: ReadonlySet<number>, folder = '/sys/fs/cgroup'): string[] {
+  return foldersIn(folder).flatMap((name) => {
+    const owner = /^skillcell-(\d+)-/.exec(name)?.[1];
+    if (owner !== undefined) return pids.has(Number(owner)) ? [join(folder, name)] : [];
+    return cgroupsOf(pids, join(folder, name));
+  });
+}
+
+/** Empty for a cgroup that has just disappeared. */
+function foldersIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((one) =>
+      one.isDirectory() ? [one.name] : [],
+    );
+  } catch {
+    return [];
+  }
 }
 
 async function waitingMessages(manager: JetStreamManager): Promise<string[]> {
