@@ -116,7 +116,7 @@ async function frontWork(stage: ClusterStage, seconds: number): Promise<object> 
   const { entry, secret } = makeToken({ name: 'bench', tenant: 'acme', scopes: ['call'] });
   const access = join(stage.folder, 'access.json');
   writeFileSync(access, JSON.stringify({ version: 1, tokens: [entry] }), { mode: 0o600 });
-  const service = await startHttpFront(stage, ['--access', access]);
+  const service = await startHttpFront(stage, ['--access', access, '--bundled']);
   const ask = async (): Promise<void> => {
     const answer = await fetch(`${service.url}/v1/skills/${QUICK.skill}/execute`, {
       method: 'POST',

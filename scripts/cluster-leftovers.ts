@@ -7,6 +7,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import { makeRunFolder } from '../src/cell/linux/run-folder.ts';
 import { placeOfConsumer } from '../src/cluster/names.ts';
 import type { ClusterStage } from '../test/cluster/stage.ts';
 import { temporaryFiles } from '../test/runtime/host-state.ts';
@@ -38,13 +39,19 @@ export async function leftovers(stage: ClusterStage, run: Run): Promise<Leftover
     const found: Leftovers = {
       processes: processesOf(stage.folder),
       cgroups: cgroupsOf(run.pids),
-      files: run.workers.flatMap((name) => temporaryFiles(join(stage.folder, `home-${name}`))),
+      files: run.workers.flatMap((name) => filesOf(join(stage.folder, `home-${name}`))),
       messages: await waitingMessages(manager),
       consumers: await foreignConsumers(manager),
     };
     if (Object.values(found).every((one: string[]) => one.length === 0) || Date.now() > until) return found;
     await sleep(PAUSE_MS);
   }
+}
+
+/** Of a killed worker, the next process with its home removes the folder of its sockets. */
+function filesOf(home: string): string[] {
+  makeRunFolder(home, 0).remove();
+  return temporaryFiles(home);
 }
 
 /** Cells, workers and front ends work below the folder of the run. Servers are stopped later. */

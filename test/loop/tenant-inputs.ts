@@ -45,14 +45,23 @@ export const tenantExamples = {
   'archive of an upload': async (): Promise<void> => {
     const uploads = { skills: 3, bytes: '64MiB', size: '8MiB' };
     await using own = await new TenantsStage({ acme: { uploads } }).open();
+    // The service answers a request that is too large before all of it was sent, which some clients call an error.
+    const isRefused = (sent: Promise<Response>): Promise<boolean> =>
+      sent.then(({ status }) => status >= 400).catch(() => true);
     const big = (text: string): Promise<Response> =>
       own.upload('acme', { id: 'own/big', source: SOURCE, files: { 'data/big.txt': text } });
     // Some kilobytes that decompress to more than a bundle may have, and more bytes than may arrive.
-    expect((await big('x'.repeat(70 * MIB))).status).toBeGreaterThanOrEqual(400);
-    expect((await big(randomBytes(9 * MIB).toString('hex'))).status).toBeGreaterThanOrEqual(400);
+    expect(await isRefused(big('x'.repeat(70 * MIB)))).toBe(true);
+    expect(await isRefused(big(randomBytes(9 * MIB).toString('hex')))).toBe(true);
+    // The service closes that connection, which the client may try once more.
+    await own.ask('/healthz').catch(() => 'closed');
     const names = Object.fromEntries(Array.from({ length: 2100 }, (_, n) => [`data/f${n}`, '']));
     const many = archiveOf({ id: 'own/many', source: SOURCE, files: names });
-    expect((await own.put('acme', many)).status).toBeGreaterThanOrEqual(400);
+    expect(await isRefused(own.put('acme', many))).toBe(true);
     expect((await own.upload('acme', { id: 'own/good', source: SOURCE })).status).toBeLessThan(300);
+    const { skills } = (await (await own.ask('/v1/skills', { as: 'acme' })).json()) as {
+      skills: { name: string }[];
+    };
+    expect(skills.map(({ name }) => name)).toEqual(['own/good']);
   },
 };
