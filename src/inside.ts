@@ -190,6 +190,7 @@ export type { Staleness, Unknown as UnknownStaleness } from './distribution/upda
 export type { Delivery, OpenSource } from './distribution/contract.ts';
 export { describeDemand } from './policy/source-rules.ts';
 export { describeSigner } from './trust/signer.ts';
+export { hiddenFrom } from './policy/tenant-context.ts';
 export type { TenantContext, TenantOption } from './policy/tenant-context.ts';
 export { secretFiles } from './policy/secret-places.ts';
 export { nameMatches } from './trust/skill-rules.ts';

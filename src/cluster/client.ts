@@ -20,7 +20,7 @@ import type { ExecuteOptions } from '../runtime-options.ts';
 import { packBundle } from './bundles.ts';
 import { ClientCall, type ClientParts, type Ending } from './client-call.ts';
 import { IdempotencyKeys } from './idempotency.ts';
-import { Marks } from './marks.ts';
+import { Marks, retried } from './marks.ts';
 import type { Announcement, CallHead, Reply } from './messages.ts';
 import { SKILLS_STORE, subjects, tenantToken, token } from './names.ts';
 import { Fleet } from './placement.ts';
@@ -50,6 +50,8 @@ export interface ClusterExecuteOptions extends ExecuteOptions {
 
 const WAIT_MS = 30_000;
 const RECEIPTS_MS = 5000;
+/** For a server that restarts. */
+const BUNDLE_MS = 10_000;
 
 /** What a request asks a cluster to do, once it has its turn and its skill. */
 interface Asked {
@@ -141,12 +143,31 @@ export class ClusterClient implements AsyncDisposable {
     const { idempotencyKey } = options;
     if (idempotencyKey === undefined) return this.#run(asked, pool);
     try {
-      const wanted = { id, request: requestOf(asked) };
-      const entry = await this.#keys.claim(asked.tenant, idempotencyKey, wanted);
-      return await this.#run({ ...asked, id: entry.id, isRepeated: entry.id !== id }, pool);
+      return await this.#runOnce(asked, pool, idempotencyKey);
     } catch (thrown) {
       return this.#endHere(asked.skill, id, { options, error: toSkillError(thrown) });
     }
+  }
+
+  /** The call of the first request with this key. Only a skill that says so may run again after a lost worker. */
+  async #runOnce(asked: Asked, pool: string, idempotencyKey: string): Promise<Outcome> {
+    const { id, tenant, skill, options } = asked;
+    const wanted = { id, request: requestOf(asked) };
+    const entry = await this.#keys.claim(tenant, idempotencyKey, wanted);
+    const isRepeated = entry.id !== id;
+    const joined = { ...asked, id: entry.id, isRepeated };
+    if (!isRepeated || !skill.bundle.manifest.idempotent) return this.#run(joined, pool);
+    // Only one of both calls may be announced.
+    const { onEvent: _, ...quiet } = options;
+    const outcome = await this.#run({ ...joined, options: quiet }, pool);
+    if (outcome.ok || outcome.error.code !== 'outcome_unknown') {
+      const events = new Events(entry.id, this.#headOf(joined), options);
+      events.accepted();
+      events.done(outcome);
+      return outcome;
+    }
+    const again = await this.#keys.replace(tenant, idempotencyKey, { lost: entry, wanted });
+    return this.#run({ ...asked, id: again.id, isRepeated: again.id !== id }, pool);
   }
 
   #load(ref: string, { load }: ClusterExecuteOptions): Promise<Skill> {
@@ -238,9 +259,13 @@ export class ClusterClient implements AsyncDisposable {
     const known = this.#published.get(name);
     if (known) return known;
     const { stores } = this.#parts;
-    const publishing = stores
-      .has(SKILLS_STORE, name)
-      .then((has) => (has ? undefined : stores.put(SKILLS_STORE, name, packBundle(bundle))));
+    const bytes = packBundle(bundle);
+    // An object with other bytes is replaced, because workers would refuse it.
+    const publishing = retried(BUNDLE_MS, async () => {
+      if (!(await stores.holds(SKILLS_STORE, name, bytes))) await stores.put(SKILLS_STORE, name, bytes);
+    }).catch((cause: unknown) => {
+      throw notPublished(bundle.manifest.name, cause);
+    });
     this.#published.set(name, publishing);
     publishing.catch(() => this.#published.delete(name));
     return publishing;
@@ -337,6 +362,14 @@ function requestOf({ skill, params, options }: Asked): string {
   const { timeout, memory, execution } = options;
   const asked = JSON.stringify([skill.bundle.digest, timeout, memory, execution]);
   return hash('sha256', Buffer.concat([Buffer.from(`${asked}\n`), params]), 'hex');
+}
+
+function notPublished(skill: string, cause: unknown): SkillError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new SkillError('skill_unavailable', `The cluster did not take the files of "${skill}": ${reason}`, {
+    fix: 'Check the connection to the servers, and call it again.',
+    cause,
+  });
 }
 
 function refused({ id, skill }: Asked, error: SkillError): Outcome {

@@ -14,6 +14,12 @@ import { BUCKETS } from './names.ts';
 const WITHIN_MS = 10_000;
 const MAX_KEY = 255;
 
+interface Replacement {
+  /** The call whose outcome is unknown. */
+  lost: KeyEntry;
+  wanted: KeyEntry;
+}
+
 export class IdempotencyKeys {
   readonly #bucket: KV;
 
@@ -25,11 +31,23 @@ export class IdempotencyKeys {
     return new IdempotencyKeys(await openBucket(connection, BUCKETS.keys));
   }
 
+  /** Puts another call in the place of one whose outcome is unknown; of several requests, one succeeds and all get its entry. */
+  async replace(tenant: string, key: string, { lost, wanted }: Replacement): Promise<KeyEntry> {
+    const name = nameOf(tenant, key);
+    return retried(WITHIN_MS, async () => {
+      const known = await this.#bucket.get(name);
+      const entry = known ? readKeyEntry(known.value) : undefined;
+      // Another request was faster, or an answer to this one got lost.
+      if (!known || (entry && entry.id !== lost.id)) return entry ?? this.claim(tenant, key, wanted);
+      await this.#bucket.update(name, encode(wanted), known.revision);
+      return wanted;
+    });
+  }
+
   /** The entry of the first request with this key. Throws `usage` if that was a different request. */
   async claim(tenant: string, key: string, wanted: KeyEntry): Promise<KeyEntry> {
     assertKey(key);
-    // The key itself may be confidential, and may have any characters.
-    const name = `${tenant}.${hash('sha256', key, 'hex')}`;
+    const name = nameOf(tenant, key);
     const entry = await retried(WITHIN_MS, async () => {
       try {
         await this.#bucket.create(name, encode(wanted));
@@ -45,6 +63,11 @@ export class IdempotencyKeys {
       fix: 'Use a new key for every request that differs.',
     });
   }
+}
+
+/** The key itself may be confidential, and may have any characters. */
+function nameOf(tenant: string, key: string): string {
+  return `${tenant}.${hash('sha256', key, 'hex')}`;
 }
 
 function assertKey(key: string): void {

@@ -6,7 +6,16 @@
 import { nkeys } from '@nats-io/transport-node';
 import { SkillError } from '../errors.ts';
 import { inboxOf } from './connect.ts';
-import { BUCKETS, consumerOf, SKILLS_STORE, storeOf, STREAMS, tenantToken, token } from './names.ts';
+import {
+  BUCKETS,
+  consumerOf,
+  poolName,
+  SKILLS_STORE,
+  storeOf,
+  STREAMS,
+  tenantToken,
+  token,
+} from './names.ts';
 import { ANNOUNCE_SUBJECT, HELLO_SUBJECT } from './placement.ts';
 
 /** What a process of a cluster is for. */
@@ -42,9 +51,26 @@ export interface MadeKey extends KeyRequest {
 
 export function makeKey(request: KeyRequest): MadeKey {
   token(request.name);
+  assertEnforceable(request);
   const made = nkeys.createUser();
   const seed = new TextDecoder().decode(made.getSeed());
   return { ...request, publicKey: made.getPublicKey(), seed };
+}
+
+/** A limit that the server could not keep is refused: wildcards cannot stand for a part of the name of a queue. */
+function assertEnforceable({ role, name, tenants = ['*'], pools = ['*'] }: KeyRequest): void {
+  const isLimited = { tenants: !tenants.includes('*'), pools: !pools.includes('*') };
+  if (role === 'front' || (!isLimited.tenants && !isLimited.pools)) return;
+  if (role !== 'worker')
+    throw new SkillError('usage', `A key of the role "${role}" cannot be limited to tenants or pools`, {
+      fix: `Pass ${role}:${name}.`,
+    });
+  if (isLimited.tenants && isLimited.pools) return;
+  const given = isLimited.tenants ? 'tenants' : 'pools';
+  const missing = isLimited.tenants ? 'pools' : 'tenants';
+  throw new SkillError('usage', `A key of a worker cannot be limited to ${given} only`, {
+    fix: `Name its ${missing} as well: worker:${name}:${isLimited.tenants ? tenants.join(',') : 'TENANT'}:${isLimited.pools ? pools.join(',') : 'default'}`,
+  });
 }
 
 /** What a key may publish and hear. Everything else is refused by the server. */
@@ -99,15 +125,18 @@ function workerPermissions(
   { inbox, tenants }: Own,
   only: { tenants: readonly string[]; pools: readonly string[] },
 ): Permissions {
-  const isAny = only.tenants.includes('*') || only.pools.includes('*');
+  // `assertEnforceable` made sure that both are limited, or neither.
+  const isAny = only.tenants.includes('*');
   const consumers = isAny
     ? ['*']
     : only.pools.flatMap((pool) => tenants.map((tenant) => consumerOf(pool, tenant)));
   return {
     publish: [
       '$JS.API.INFO',
-      `$JS.API.CONSUMER.LIST.${STREAMS.calls}`,
+      // The list names all tenants, so a worker of some of them asks for each queue by its name.
+      ...(isAny ? [`$JS.API.CONSUMER.LIST.${STREAMS.calls}`] : []),
       ...consumers.flatMap((consumer) => [
+        `$JS.API.CONSUMER.INFO.${STREAMS.calls}.${consumer}`,
         `$JS.API.CONSUMER.MSG.NEXT.${STREAMS.calls}.${consumer}`,
         `$JS.ACK.${STREAMS.calls}.${consumer}.>`,
       ]),
@@ -257,6 +286,6 @@ export function parseKeyRequest(text: string): KeyRequest {
     role: role as Role,
     name: token(name),
     ...(tenants ? { tenants: tenants.split(',') } : {}),
-    ...(pools ? { pools: pools.split(',') } : {}),
+    ...(pools ? { pools: pools.split(',').map(anyOr(poolName)) } : {}),
   };
 }

@@ -1,12 +1,12 @@
 /**
- * How many calls wait and run in each pool, for the metrics of a front end.
+ * The queues of tenants: which exist, and how many calls wait and run in each pool, for the metrics of a front end.
  *
  * @module
  */
-import { jetstreamManager } from '@nats-io/jetstream';
+import { jetstreamManager, type ConsumerInfo, type JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Announcement } from './messages.ts';
-import { placeOfConsumer, STREAMS } from './names.ts';
+import { consumerOf, placeOfConsumer, PULL_GROUP, STREAMS } from './names.ts';
 
 /** Calls of all tenants of a pool. */
 export interface PoolLoad {
@@ -59,6 +59,48 @@ export class Queues {
     const members = this.#workers().filter((worker) => worker.pool === pool);
     const running = members.reduce((sum, worker) => sum + worker.running, 0);
     return { pool, waiting: Math.max(0, held - running), running };
+  }
+}
+
+/** Nobody set up this queue. */
+const NO_CONSUMER = 10_014;
+
+/** A queue that a worker takes calls from. */
+export interface TenantQueue {
+  tenant: string;
+  /** Its server prefers the worker that asks with the better priority. */
+  hasPriorities: boolean;
+}
+
+/** The queues of this pool: of the tenants that are named, or of all. */
+export async function queuesOf(
+  connection: NatsConnection,
+  pool: string,
+  named?: readonly string[],
+): Promise<TenantQueue[]> {
+  const manager = await jetstreamManager(connection, { checkAPI: false });
+  if (named) {
+    // One by one, because a key of some tenants may not list the queues of all.
+    const infos = await Promise.all(named.map((tenant) => infoOf(manager, consumerOf(pool, tenant))));
+    return infos.flatMap((info) => queueOf(info, pool));
+  }
+  const found: TenantQueue[] = [];
+  for await (const info of manager.consumers.list(STREAMS.calls)) found.push(...queueOf(info, pool));
+  return found;
+}
+
+function queueOf(info: ConsumerInfo | undefined, wanted: string): TenantQueue[] {
+  const { pool, tenant = '' } = (info && placeOfConsumer(info.name)) ?? {};
+  if (!info || pool !== wanted) return [];
+  return [{ tenant, hasPriorities: info.config.priority_groups?.includes(PULL_GROUP) ?? false }];
+}
+
+async function infoOf(manager: JetStreamManager, name: string): Promise<ConsumerInfo | undefined> {
+  try {
+    return await manager.consumers.info(STREAMS.calls, name);
+  } catch (error) {
+    if ((error as { code?: unknown }).code === NO_CONSUMER) return undefined;
+    throw error;
   }
 }
 

@@ -110,9 +110,14 @@ export async function* readStream(connection: NatsConnection, name: string): Asy
   const { state } = await manager.streams.info(name);
   if (state.messages === 0) return;
   const consumer = await jetstream(connection).consumers.get(name);
-  for await (const message of await consumer.consume()) {
-    yield message;
-    // The last one may expire while others are read.
-    if (message.info.pending === 0 || message.seq >= state.last_seq) break;
+  try {
+    for await (const message of await consumer.consume()) {
+      yield message;
+      // The last one may expire while others are read.
+      if (message.info.pending === 0 || message.seq >= state.last_seq) break;
+    }
+  } finally {
+    // Otherwise the servers keep it for minutes.
+    await consumer.delete().catch(() => 'the servers remove it');
   }
 }

@@ -1,9 +1,10 @@
 /**
- * Parameters, results and bundles that are too large for a message, in object stores. The client of the store verifies
- * every digest while it reads.
+ * Parameters, results and bundles that are too large for a message, in object stores. The client of the store compares
+ * the parts with the digest that the sender wrote; everything else is checked here.
  *
  * @module
  */
+import { hash } from 'node:crypto';
 import { Objm, type ObjectStore } from '@nats-io/obj';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { SkillError } from '../errors.ts';
@@ -13,13 +14,17 @@ import { storeOf } from './names.ts';
 export const MAX_INLINE: number = 512 * 1024;
 /** Twice the largest bundle. */
 const MAX_OBJECT = 128 * 1024 * 1024;
+/** For all parts of an object. */
+const READ_MS = 60_000;
 
 export class Stores {
   readonly #connection: NatsConnection;
+  readonly #readMs: number;
   readonly #open = new Map<string, Promise<ObjectStore>>();
 
-  constructor(connection: NatsConnection) {
+  constructor(connection: NatsConnection, readMs: number = READ_MS) {
     this.#connection = connection;
+    this.#readMs = readMs;
   }
 
   async putLarge(tenant: string, name: string, bytes: Uint8Array): Promise<void> {
@@ -46,17 +51,28 @@ export class Stores {
     await (await this.#store(store)).putBlob({ name }, bytes);
   }
 
-  async has(store: string, name: string): Promise<boolean> {
-    return (await (await this.#store(store)).info(name)) !== null;
+  /** Whether the store says that it has exactly these bytes under this name. */
+  async holds(store: string, name: string, bytes: Uint8Array): Promise<boolean> {
+    const info = await (await this.#store(store)).info(name);
+    const digest = hash('sha256', bytes, 'base64url');
+    // With padding, as the client of the store writes it.
+    const isSame = info?.digest.replace(/=*$/, '') === `SHA-256=${digest}`;
+    return isSame && !info.deleted && !info.options?.link && info.size === bytes.length;
   }
 
+  /** Believes nothing of what the sender says about the object: not its size, not where it is, not that it is complete. */
   async get(store: string, name: string): Promise<Uint8Array | undefined> {
     const opened = await this.#store(store);
     const info = await opened.info(name);
-    if (!info) return undefined;
-    // Before a byte of it is read: its sender may lie about nothing but the size.
+    if (!info || info.deleted) return undefined;
+    // A link would make the reader read the store of another tenant with its own permissions.
+    if (info.options?.link) throw unusable('it is a link');
     if (info.size > MAX_OBJECT) throw tooLarge(info.size);
-    return (await opened.getBlob(name)) ?? undefined;
+    const found = await opened.get(name);
+    if (!found) return undefined;
+    found.error.catch(() => undefined);
+    if (found.info.bucket !== store || found.info.name !== name) throw unusable('it is another object');
+    return readAll(found.data, info.size, this.#readMs);
   }
 
   #store(name: string): Promise<ObjectStore> {
@@ -67,6 +83,43 @@ export class Stores {
     opening.catch(() => this.#open.delete(name));
     return opening;
   }
+}
+
+async function readAll(
+  data: ReadableStream<Uint8Array>,
+  size: number,
+  withinMs: number,
+): Promise<Uint8Array> {
+  const reader = data.getReader();
+  const chunks: Uint8Array[] = [];
+  let read = 0;
+  // Parts that are missing would be waited for without end.
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    reader.cancel().catch(() => undefined);
+  }, withinMs);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (isLate) throw unusable('parts of it are missing');
+      if (done) break;
+      read += value.length;
+      if (read > size) throw unusable('it is larger than its size');
+      chunks.push(value);
+    }
+    if (read !== size) throw unusable('it is smaller than its size');
+    return Buffer.concat(chunks);
+  } finally {
+    clearTimeout(timer);
+    reader.cancel().catch(() => undefined);
+  }
+}
+
+function unusable(reason: string): SkillError {
+  return new SkillError('skill_unavailable', `An object of the cluster cannot be used: ${reason}`, {
+    fix: 'Call the skill again. If this happens again, delete the object with the key of the administrator.',
+  });
 }
 
 function tooLarge(bytes: number): SkillError {

@@ -5,16 +5,17 @@
  */
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import type { CallEvent } from '../calls/events.ts';
-import type { HostFolders } from '../calls/host-folders.ts';
 import { JsonText, MAX_JSON_HERE, parseExact, resultText } from '../json-text.ts';
+import type { HostFolders } from '../calls/host-folders.ts';
 import type { Outcome } from '../outcome.ts';
 import type { TenantContext } from '../policy/tenant-context.ts';
 import type { Runtime } from '../runtime.ts';
 import type { ExecuteOptions } from '../runtime-options.ts';
 import { writeFrame } from './frame.ts';
 import { retried, type Marks } from './marks.ts';
+import type { TenantFolders } from './tenant-folders.ts';
 import type { CallHead } from './messages.ts';
-import { subjects } from './names.ts';
+import { subjects, tenantToken } from './names.ts';
 import { MAX_INLINE, type Stores } from './stores.ts';
 import type { WorkerSkills } from './worker-skills.ts';
 
@@ -27,8 +28,8 @@ export interface WorkerParts {
   skills: WorkerSkills;
   marks: Marks;
   stores: Stores;
-  /** Removes folders of this machine from what callers see. */
-  folders: HostFolders;
+  /** Removes folders of this machine, and those of other tenants, from what callers see. */
+  folders: TenantFolders;
   /** What a tenant has here, by its token; throws for an unknown one. Absent: all tenants share everything. */
   contextOf?: ((tenant: string) => TenantContext) | undefined;
   /** The folder that `${workspace}` stands for, without tenants of their own. */
@@ -94,7 +95,7 @@ export class WorkerCall {
   }
 
   async #execute(): Promise<Outcome> {
-    const { runtime, skills, folders, contextOf, workspace } = this.#parts;
+    const { runtime, skills, contextOf, workspace } = this.#parts;
     const { head, tenant } = this;
     const options: ExecuteOptions & { reject: false } = {
       id: head.id,
@@ -115,7 +116,11 @@ export class WorkerCall {
       ...(workspace === undefined ? {} : { workspace }),
     };
     const params = await this.#params();
-    return folders.outcome(await runtime.execute(head.skill.name, params, options));
+    return this.#folders.outcome(await runtime.execute(head.skill.name, params, options));
+  }
+
+  get #folders(): HostFolders {
+    return this.#parts.folders.of(this.tenant);
   }
 
   /** Large ones stay text; a worker thread parses and checks them. */
@@ -140,7 +145,7 @@ export class WorkerCall {
     }
     if (event.type !== 'log') return;
     const { stream } = event;
-    const text = this.#parts.folders.text(event.text);
+    const text = this.#folders.text(event.text);
     for (let at = 0; at < text.length; at += LOG_PART)
       this.#tell({ type: 'log', text: text.slice(at, at + LOG_PART), ...(stream ? { stream } : {}) });
   }
@@ -199,9 +204,9 @@ export function outcomeName(id: string): string {
 }
 
 /** The name for guards and receipts: what the front end says only counts if it is about this tenant. */
-function callerOf({ caller, front }: CallHead, tenant: string): string {
-  const isTheirs = caller.startsWith(`http:${tenant}:`) && /^[\w.:-]{1,200}$/.test(caller);
-  return isTheirs ? caller : `http:${tenant}:${front}`;
+export function callerOf({ caller, front }: Pick<CallHead, 'caller' | 'front'>, tenant: string): string {
+  const [, name] = /^http:([\w.-]{1,64}):[\w.:-]{1,128}$/.exec(caller) ?? [];
+  return name !== undefined && tenantToken(name) === tenant ? caller : `http:${tenant}:${front}`;
 }
 
 /** The result travels as text behind the rest. */

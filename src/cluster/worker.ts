@@ -4,21 +4,22 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import { jetstreamManager } from '@nats-io/jetstream';
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { policyDigest } from '../audit/policy-digest.ts';
-import { HostFolders } from '../calls/host-folders.ts';
 import type { TenantContext } from '../policy/tenant-context.ts';
 import { packageVersion } from '../package-root.ts';
 import type { Runtime } from '../runtime.ts';
 import { writeFrame } from './frame.ts';
 import { Marks } from './marks.ts';
 import { encode, readCall, type Announcement, type CallHead, type Mark } from './messages.ts';
-import { placeOfConsumer, poolName, STREAMS, subjects, token } from './names.ts';
+import { poolName, subjects, token } from './names.ts';
 import { ANNOUNCE_MS, ANNOUNCE_SUBJECT, announcedPairs, HELLO_SUBJECT } from './placement.ts';
 import { Puller } from './puller.ts';
+import { queuesOf } from './queues.ts';
 import { ReceiptForwarder } from './receipts.ts';
+import { RecentTenants } from './recent-tenants.ts';
 import { Stores } from './stores.ts';
+import { TenantFolders } from './tenant-folders.ts';
 import { WorkerCall, type WorkerParts } from './worker-call.ts';
 import { WorkerSkills } from './worker-skills.ts';
 
@@ -58,6 +59,7 @@ export class Worker {
   readonly #parts: WorkerParts;
   readonly #puller: Puller;
   readonly #receipts: ReceiptForwarder;
+  readonly #recent = new RecentTenants();
   readonly #boot = randomBytes(8).toString('hex');
   readonly #calls = new Map<string, WorkerCall>();
   readonly #ongoing = new Set<Promise<void>>();
@@ -65,6 +67,8 @@ export class Worker {
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #pairs: Announcement['pairs'];
   #isDraining = false;
+  /** The last attempt to find the queues failed, and the operator knows. */
+  #isBlind = false;
 
   private constructor(options: WorkerOptions, parts: WorkerParts, pairs: Announcement['pairs']) {
     this.#options = options;
@@ -75,6 +79,7 @@ export class Worker {
       connection,
       slots,
       pool: this.#pool,
+      prefers: (tenant) => this.#recent.has(tenant),
       onCall: (message, tenant, release) => this.#own(this.#take(message, tenant).finally(release)),
     });
     this.#receipts = new ReceiptForwarder(connection, name, runtime.audit);
@@ -85,12 +90,11 @@ export class Worker {
     token(name);
     poolName(options.pool ?? 'default');
     const stores = new Stores(connection);
-    const { home, registries } = runtime;
     const parts: WorkerParts = {
       ...{ connection, name, runtime, stores, contextOf, workspace },
       skills: new WorkerSkills({ runtime, stores, acceptsBundles }),
       marks: await Marks.open(connection, name),
-      folders: new HostFolders({ home, registries, workspace }),
+      folders: new TenantFolders({ runtime, workspace, contextOf }),
     };
     const worker = new Worker(options, parts, announcedPairs(await runtime.doctor()));
     worker.#listen();
@@ -149,18 +153,14 @@ export class Worker {
   /** The tenants are those that have a consumer in this pool. */
   async #findTenants(): Promise<void> {
     const { connection, tenants } = this.#options;
-    const manager = await jetstreamManager(connection, { checkAPI: false });
-    const found: string[] = [];
     try {
-      for await (const { name } of manager.consumers.list(STREAMS.calls)) {
-        const place = placeOfConsumer(name);
-        if (place?.pool === this.#pool && (tenants?.includes(place.tenant) ?? true)) found.push(place.tenant);
-      }
-    } catch {
+      this.#puller.serve(await queuesOf(connection, this.#pool, tenants));
+      this.#isBlind = false;
+    } catch (error) {
       // The known ones stay until the servers answer again.
-      return;
+      if (!this.#isBlind) this.#note(`Cannot read the queues of the cluster: ${String(error)}`);
+      this.#isBlind = true;
     }
-    this.#puller.serve(found);
   }
 
   #announce(): void {
@@ -191,7 +191,10 @@ export class Worker {
     const call = new WorkerCall(this.#parts, { ...given, tenant, message });
     this.#calls.set(key, call);
     try {
-      if (await this.#mayBegin(call)) await call.run();
+      if (await this.#mayBegin(call)) {
+        this.#recent.add(tenant);
+        await call.run();
+      }
     } catch (error) {
       this.#note(`A call could not be handled: ${String(error)}`);
       call.message.respond(AGAIN_LATER);

@@ -13,6 +13,7 @@ import {
   type TenantContext,
   type TenantLimits,
   Uploads,
+  hiddenFrom,
   lowerLimits,
 } from '../inside.ts';
 import type { Access, Identity } from './access.ts';
@@ -111,14 +112,6 @@ export class Tenancy {
     this.#metrics.set(name, made);
     return made;
   }
-}
-
-/** Its secrets, and everything of others. */
-function hiddenFrom({ secrets, foreign }: TenantContext): string[] {
-  const own = secrets.flatMap((source) =>
-    typeof source === 'object' && 'file' in source ? [source.file] : [],
-  );
-  return [...own, ...foreign];
 }
 
 /** The operator took the tenant out of its file. */

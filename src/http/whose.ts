@@ -59,6 +59,9 @@ export const STORED_OWNERS: Readonly<Record<string, Ownership>> = {
   fetched: operator('skills that the operator fetched'),
   skills: operator('permissions that the operator gave to folders'),
   store: everyone('by digest: the same bytes are stored once; a call names a skill, never a digest'),
+  cluster: everyone(
+    'by digest; skills that arrived from the cluster, read only by a call that names the same digest',
+  ),
   inspected: everyone('by digest; what a skill declares and imports'),
   bytecode: everyone('by digest; a cell sees that of its own skill'),
   environments: everyone('by digest; packages that the operator installed'),

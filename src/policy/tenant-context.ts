@@ -28,6 +28,14 @@ export interface TenantContext {
 /** A tenant, or a function that is asked when a call has its turn. */
 export type TenantOption = TenantContext | (() => TenantContext);
 
+/** Files and folders that this tenant must not learn of: its sources of secrets, and everything of others. */
+export function hiddenFrom({ secrets, foreign }: TenantContext): string[] {
+  const own = secrets.flatMap((source) =>
+    typeof source === 'object' && 'file' in source ? [source.file] : [],
+  );
+  return [...own, ...foreign];
+}
+
 const OWN_FILES: OperatorPolicy['filesystem']['allow'] = ['${workspace}/**'];
 
 export function tenantOf(option: TenantOption | undefined): TenantContext | undefined {

@@ -42,6 +42,10 @@ export class LiveTenants {
     return this.#current().tenants.get(name);
   }
 
+  get names(): string[] {
+    return [...this.#current().tenants.keys()];
+  }
+
   isOperator(name: string): boolean {
     return this.#current().operators.includes(name);
   }

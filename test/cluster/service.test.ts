@@ -1,19 +1,17 @@
 /**
  * `serve --cluster` and `worker --tenants`: the HTTP service in front of workers, with tenants that share nothing.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeToken } from '../../src/http/access-file.ts';
-import { packageRoot } from '../../src/package-root.ts';
 import { openFolder, writeSkill } from '../write-skill.ts';
+import { startHttpFront, type HttpFront } from './http-front.ts';
 import { openCluster, type ClusterStage } from './stage.ts';
 
 let stage: ClusterStage;
-let service: ChildProcess;
+let service: HttpFront;
 let url = '';
 let metricsToken = '';
 const tokens: Record<string, string> = {};
@@ -61,33 +59,14 @@ def execute(params):
   );
   stage = await openCluster({ folder, queue: 1, tenants: [{ name: 'acme' }, { name: 'umbrella' }] });
   await stage.startWorker('w1', ['--slots', '1', '--tenants', tenantsFile]);
-  await startService(['--access', accessFile]);
+  service = await startHttpFront(stage, ['--access', accessFile]);
+  ({ url } = service);
 });
 
 afterAll(async () => {
-  const exited = once(service, 'exit');
-  service.kill('SIGTERM');
-  await exited;
+  await service.stop();
   await stage[Symbol.asyncDispose]();
 });
-
-async function startService(args: string[]): Promise<void> {
-  const command = [join(packageRoot(), 'bin/skillcell.js'), 'serve', '--port', '0', '--cluster', stage.url];
-  service = spawn(process.execPath, [...command, '--name', 'web', ...args], {
-    cwd: stage.folder,
-    // A front end starts no programs: it needs no bubblewrap and no Python.
-    env: { ...process.env, PATH: '/nonexistent', SKILLCELL_HOME: join(stage.folder, 'home-web') },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let text = '';
-  for (const stream of [service.stdout, service.stderr])
-    stream?.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  while (!text.includes('Listening on')) {
-    if (service.exitCode !== null) throw new Error(text);
-    await sleep(50);
-  }
-  url = /Listening on (\S+)/.exec(text)?.[1] ?? '';
-}
 
 function call(
   tenant: string,

@@ -63,7 +63,7 @@ export async function worker(flags: WorkerFlags): Promise<number> {
     pool: flags.pool,
     acceptsBundles: flags.bundles,
     ...(tenant ? { tenants: tenant.map(tenantToken) } : {}),
-    ...(tenants ? { contextOf: (name: string) => contextOf(tenants, name) } : {}),
+    ...(tenants ? { contextOf: (tenant: string) => contextOf(tenants, tenant) } : {}),
     ...(workspace === undefined ? {} : { workspace: resolve(workspace) }),
     onNote: (text) => printNote(text),
   });
@@ -93,10 +93,12 @@ function openTenants({ tenants = '', workspace }: WorkerFlags, policy: () => Ope
   return new LiveTenants({ file: resolve(tenants), policy, onNote: (text) => printNote(text) });
 }
 
-function contextOf(tenants: LiveTenants, name: string): TenantContext {
-  const found = tenants.find(name);
+/** In a cluster, a tenant is known by its token: a name may have dots, and a token may look like the name of another. */
+function contextOf(tenants: LiveTenants, tenant: string): TenantContext {
+  const name = tenants.names.find((one) => tenantToken(one) === tenant);
+  const found = name === undefined ? undefined : tenants.find(name);
   if (found) return found.context;
-  throw new SkillError('untrusted', `This worker does not know the tenant "${name}"`, {
+  throw new SkillError('untrusted', `This worker does not know the tenant "${tenant}"`, {
     fix: 'Add the tenant to the file of --tenants, and reload the worker with SIGHUP.',
   });
 }
