@@ -3,16 +3,17 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { InMemoryTransport, type Client } from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
 import { SkillsClient } from '@modelcontextprotocol/client/ext/skills';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRuntime } from '../../src/index.ts';
 import { parsePolicy } from '../../src/inside.ts';
 import { commandText } from '../../src/mcp/agent-skills.ts';
 import { SkillServer } from '../../src/mcp/skill-server.ts';
-import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
+import { openFolder, writeSkill } from '../write-skill.ts';
 import { textOf } from './contract.ts';
-import { clientOf, until } from './project.ts';
+import { until } from './project.ts';
+import { closeAll, connectTo } from './connect.ts';
 
 const folder = openFolder();
 const project = join(folder, 'project');
@@ -55,17 +56,9 @@ const server = new SkillServer({ runtime, execute: { workspace } });
 let client: Client;
 
 beforeAll(async () => {
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  client = clientOf('2025-11-25');
-  await server.open().connect(ours);
-  await client.connect(theirs);
+  client = await connectTo(server);
 });
-afterAll(async () => {
-  await client.close();
-  await server.close();
-  await runtime.close();
-  removeFolder(folder);
-});
+afterAll(() => closeAll([client, server, runtime], folder));
 
 const call = (name: string, given: Record<string, unknown>): ReturnType<Client['callTool']> =>
   client.callTool({ name, arguments: given });
@@ -159,10 +152,7 @@ test('a skill with the short name of another is called by its whole name', async
     }
   await using other = createRuntime({ home: join(folder, 'home'), cwd: twins, pool: { size: 0 } });
   await using own = new SkillServer({ runtime: other });
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  const reader = clientOf('2025-11-25');
-  await own.open().connect(ours);
-  await reader.connect(theirs);
+  const reader = await connectTo(own);
   const ask = async (skill: string): Promise<string> => {
     const given = { skill, command: ['python', 'scripts/who.py'] };
     return textOf(await reader.callTool({ name: 'skillcell_exec', arguments: given }));
