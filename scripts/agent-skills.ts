@@ -5,6 +5,7 @@
  * More evidence, which runs scripts in cells and installs packages into a temporary home; each prints JSON:
  *
  *     --run           asks every script that is meant to be run for its usage
+ *     --wheels DIR    with --run, asks scripts in Wasm again with the wheels in this folder (scripts/wasm-wheels.py)
  *     --load DIR      adds a checkout whose scripts are not run
  *     --tasks DIR     does real tasks with the skills of a checkout of anthropics/skills
  *     --office        with --tasks, also those that need LibreOffice, in an image that is built from Debian packages
@@ -29,6 +30,7 @@ const OPTIONS = {
   json: { type: 'boolean', default: false },
   run: { type: 'boolean', default: false },
   load: { type: 'string', multiple: true },
+  wheels: { type: 'string' },
   tasks: { type: 'string' },
   inject: { type: 'string' },
   office: { type: 'boolean', default: false },

@@ -23,6 +23,8 @@ export interface AskedScript {
   wasm: Answer;
   /** Whether both printed the same bytes and ended with the same code; absent unless both answered. */
   same?: boolean;
+  /** The answer in Wasm with wheels that were built for it, if there is none without them. */
+  built?: Answer;
   /** What it imports of Python that Wasm does not have; absent in older results. */
   lacks?: string[];
 }
@@ -54,6 +56,21 @@ export async function askScripts(runtime: Runtime, skill: string, dir: string): 
     });
   }
   return { scripts, packages, problem };
+}
+
+/** Asks those again in Wasm that were refused for want of a package. The runtime finds built wheels, and has no packages yet. */
+export async function askWithWheels(
+  runtime: Runtime,
+  dir: string,
+  asked: readonly AskedScript[],
+): Promise<void> {
+  const refused = asked.filter(
+    ({ wasm }) => wasm.kind === 'refused' && wasm.why.includes('no package for Wasm'),
+  );
+  if (refused.length === 0) return;
+  await installPackages(runtime, dir);
+  for (const script of refused)
+    script.built = (await ask(runtime, { dir, commands: [script.command.split(' ')] }, 'wasm')).answer;
 }
 
 /** Modules of Python that start processes or threads, or open sockets. */

@@ -10,7 +10,7 @@ import { saveResult } from '../../bench/saved-results.ts';
 import { createRuntime, SkillError, type Runtime } from '../../src/inside.ts';
 import { findBundles } from '../../src/study/find-bundles.ts';
 import { examineAll } from './examine.ts';
-import { askScripts, installPackages } from './ask-scripts.ts';
+import { askScripts, askWithWheels, installPackages } from './ask-scripts.ts';
 import { runInject, type InjectReport } from './inject/run-inject.ts';
 import { countLoads, readCheckout, type AgentSkillsReport, type RepositoryReport } from './report.ts';
 import { DOCX_TASK } from './tasks/docx.ts';
@@ -34,6 +34,8 @@ export interface GatherOptions {
   save: boolean;
   tasks?: string | undefined;
   inject?: string | undefined;
+  /** A folder with wheels for Wasm that the index does not have. */
+  wheels?: string | undefined;
   /** Also the tasks that need LibreOffice, in a container. */
   office?: boolean | undefined;
 }
@@ -54,12 +56,29 @@ export async function gather(options: GatherOptions): Promise<void> {
     ...(inject === undefined ? {} : { inject: await gatherInject({ runtime, temp, lookups }, inject) }),
   };
   for (const checkout of checkouts) report.repositories.push(await gatherRepository(runtime, checkout, run));
+  if (options.wheels !== undefined && run) await gatherBuilt(options, report, options.wheels);
   for (const checkout of load) report.repositories.push(await gatherRepository(runtime, checkout, false));
   if (office && tasks !== undefined)
     report.tasks.push(...(await gatherOffice(runtime, tasks, { temp, home })));
   report.machine = { ...machine, loadAtEnd: currentLoad() };
   console.log(JSON.stringify(report, null, 2));
   if (save) console.error(`Written to ${saveResult(report, 'agent-skills')}`);
+}
+
+/** In a home of its own, because packages are installed once. */
+async function gatherBuilt(
+  { temp, checkouts }: Pick<GatherOptions, 'temp' | 'checkouts'>,
+  { repositories }: AgentSkillsReport,
+  wheels: string,
+): Promise<void> {
+  const home = join(temp, 'home-with-wheels');
+  mkdirSync(home, { mode: 0o711 });
+  process.env['PIP_FIND_LINKS'] = [process.env['PIP_FIND_LINKS'], wheels].filter(Boolean).join(' ');
+  const network = { lookup: recordIn([]), localAddress: '127.0.0.1' };
+  await using runtime = createRuntime({ home, cwd: temp, network });
+  for (const [at, checkout] of checkouts.entries())
+    for (const { path, dir } of findBundles(readCheckout(checkout).dir, MAX_BUNDLES))
+      await askWithWheels(runtime, dir, repositories[at]?.asked.filter(({ skill }) => skill === path) ?? []);
 }
 
 function recordIn(lookups: string[]): (hostname: string) => Promise<string[]> {

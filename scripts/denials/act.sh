@@ -4,14 +4,7 @@ set -e
 case $1 in
   read) cat "$2" ;;
   write) echo planted > "$(dirname "$0")/planted.txt" ;;
-  fetch)
-    # The image of the containers has no curl.
-    if command -v curl > /dev/null; then
-      curl --silent --show-error --fail --location --path-as-is --max-time 20 --request "$2" "$3"
-    else
-      python3 -c 'import sys, urllib.request as u; u.urlopen(u.Request(sys.argv[2], method=sys.argv[1]), timeout=20)' "$2" "$3"
-    fi
-    ;;
+  fetch) curl --silent --show-error --fail --location --path-as-is --max-time 20 --request "$2" "$3" ;;
   environment) printenv "$2" ;;
   sleep) sleep 600 ;;
   spin) while :; do :; done ;;

@@ -32,6 +32,8 @@ export interface Column {
   /** Options of the runtime that select exactly this wall. */
   options: RuntimeOptions;
   program: (op: Op) => Program;
+  /** The image of the container, if it is another one. */
+  image?: string;
   /** The program is a command of an Agent Skills folder. */
   isCommand?: boolean;
 }
@@ -139,7 +141,13 @@ const script = { engine: 'script', mode: 'subprocess', program: scriptFor, isCom
 const nodeScript = { ...script, program: nodeScriptFor } as const;
 const shellScript = { ...script, program: shellFor } as const;
 const containerScript = { ...script, mode: 'container', wall: 'container' } as const;
-const containerShell = { ...containerScript, program: shellFor } as const;
+/** The image of the other columns has no shell. */
+export const SHELL_IMAGE = 'denials-shell';
+const containerShell = {
+  ...containerScript,
+  program: shellFor,
+  image: `localhost/skillcell-${SHELL_IMAGE}`,
+} as const;
 const scriptWasm = {
   engine: 'python-wasm',
   mode: 'wasm',

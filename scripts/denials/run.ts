@@ -8,13 +8,14 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
+import { buildBase } from '../../src/build/container/base-image.ts';
 import type { Outcome, Success } from '../../src/outcome.ts';
 import type { CommandResult } from '../../src/results/command-result.ts';
 import { DEFAULT_POLICY } from '../../src/policy/operator.ts';
 import { createRuntime, type Runtime } from '../../src/runtime.ts';
 import { startDocker } from '../docker-service.ts';
 import { ACTS, manifestFor, type Act, type Op, type Place } from './acts.ts';
-import { COLUMNS, type Column } from './engines.ts';
+import { COLUMNS, SHELL_IMAGE, type Column } from './engines.ts';
 
 export interface Cell {
   /** `code capability`, `code limit`, `stopped` for an act that failed without a report, or `n/a`. */
@@ -67,6 +68,7 @@ async function runAll(provideImage: ProvideImage, dockerSocket: string): Promise
     const rows: Row[] = ACTS.map((act) => ({ act, cells: {} }));
     const home = join(folder, 'home');
     await provideImage(home);
+    await buildBase('python', { home, packages: ['curl'], name: SHELL_IMAGE });
     for (const column of COLUMNS) await fillColumn(rows, column, { ...stage, home, dockerSocket });
     return { rows, harm };
   } finally {
@@ -132,11 +134,11 @@ async function perform(act: Act, column: Column, stage: Stage & { runtime: Runti
 
 /** The image of commands is declared beside a SKILL.md: one in a manifest would be a program of its own. */
 function declarationOf(
-  { mode, isCommand }: Column,
+  { mode, isCommand, image = IMAGE }: Column,
   entry: string,
   asked: ReturnType<typeof manifestFor>,
 ): { file: string; declared: Record<string, unknown> } {
-  const container = mode === 'container' ? { container: { image: IMAGE } } : {};
+  const container = mode === 'container' ? { container: { image } } : {};
   const { capabilities, limits } = asked;
   if (isCommand && mode === 'container')
     return { file: 'skillcell.yaml', declared: { ...container, capabilities, limits } };

@@ -44,6 +44,7 @@ export function formatAgentSkillAnswers({ repositories }: AgentSkillsReport): st
     'denied',
     'failed',
     'answer in Wasm',
+    'with built wheels',
     'the same bytes in both',
   ];
   return table([header, ...asked.map(answersOf)]);
@@ -52,6 +53,7 @@ export function formatAgentSkillAnswers({ repositories }: AgentSkillsReport): st
 function answersOf(repository: RepositoryReport): string[] {
   const jail = (kind: AnswerKind): number => repository.asked.filter((one) => one.jail.kind === kind).length;
   const wasm = repository.asked.filter((one) => one.wasm.kind === 'answered').length;
+  const built = repository.asked.filter((one) => (one.built ?? one.wasm).kind === 'answered').length;
   const both = repository.asked.filter(({ same }) => same !== undefined);
   const { length } = repository.asked;
   const share = (count: number): string => `${count} (${Math.floor((count / length) * 100)} %)`;
@@ -61,6 +63,7 @@ function answersOf(repository: RepositoryReport): string[] {
     share(jail('answered')),
     ...[jail('argument'), jail('needs'), jail('denied'), jail('failed') + jail('refused')].map(String),
     share(wasm),
+    share(built),
     `${both.filter(({ same }) => same).length} of ${both.length}`,
   ];
 }
