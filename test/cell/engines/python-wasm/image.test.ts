@@ -88,6 +88,7 @@ r = {
     "fd": os.dup(0),
 }
 `;
+import { READ } from '../../../wasm/python/open-options.ts';
 
 test('a call that taints everything it can reach leaves nothing behind', async () => {
   const before = await run(CLEAN);
@@ -309,18 +310,10 @@ function bareInterpreter(engine: Engine, { restoresAll = false } = {}): Interpre
   const mounts = new Mounts();
   mounts.mount('/lib', engine.library);
   mounts.mount('/skill', new FixedTree());
-  const read = {
-    read: true,
-    write: false,
-    create: false,
-    exclusive: false,
-    truncate: false,
-    directory: false,
-  };
   const process = new GuestProcess({
     mounts,
     onOutput: () => undefined,
-    channel: devices.open(['null'], read),
+    channel: devices.open(['null'], READ),
   });
   const pages = engine.image.memory.length / 65_536 + 16;
   const interpreter = new Interpreter({
