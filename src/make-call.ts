@@ -87,6 +87,7 @@ export class CallMaker {
       grant: async (skill) => (await stagesThen.plan(await stagesThen.pin(skill), forAll)).plan.grant,
       hostFolders: () => new HostFolders({ ...places(), ...(workspace === undefined ? {} : { workspace }) }),
       limits: program?.limits,
+      charge: program?.charge,
     });
     return tree;
   }

@@ -97,6 +97,13 @@ export class Dispatcher {
     return hasRoom ? Promise.resolve(this.#start(entry.tenant, lanes)) : this.#wait(entry, lanes);
   }
 
+  /** Counts a call inside a call that has its turn, which needs no turn of its own. Throws if the rate allows no more. */
+  charge(entry: Omit<DispatchEntry, 'signal'>): void {
+    const lanes = this.#lanesOf(entry);
+    assertRate(lanes, entry, this.#now());
+    for (const lane of Object.values(lanes)) lane.count(this.#now());
+  }
+
   get load(): DispatchLoad {
     return { ...loadOf(this.#all), tenants: loadsOf(this.#tenants), skills: loadsOf(this.#skills) };
   }

@@ -195,10 +195,14 @@ export class Service {
     return { call, outcome: this.#track({ call, label, folders, settings }, running) };
   }
 
-  /** Tenants must not learn how much others call, which the numbers of a full service would tell. */
   #enter(entry: DispatchEntry): Promise<Turn> {
+    return this.#forTenant(() => this.dispatcher.enter(entry));
+  }
+
+  /** Tenants must not learn how much others call, which the numbers of a full service would tell. */
+  #forTenant<T>(act: () => T): T {
     try {
-      return this.dispatcher.enter(entry);
+      return act();
     } catch (error) {
       throw this.tenancy.isOn ? busyForAll(error) : error;
     }
@@ -247,6 +251,7 @@ export class Service {
       ...(workspace === undefined ? {} : { workspace }),
       ...(settings ? { tenant: () => this.#contextOf(identity) } : {}),
       load: (ref) => shelf.load(shelf.locate(ref)),
+      charge: (skill) => this.#forTenant(() => this.dispatcher.charge({ tenant, skill })),
       ...{ caller, turn, signal: abort },
       onEvent: (event) => (event.call.lineage ? this.#countInner(event, tracked) : onEvent(event)),
       reject: false,

@@ -69,6 +69,8 @@ export interface ProgramOptions extends Pick<
   execution?: ProgramMode;
   /** Loads a skill that the program calls, by its name or pattern, for example from a cache; absent: the runtime reads it. */
   load?: (ref: string) => Promise<Skill>;
+  /** Called before each call of a skill inside, with its name; what it throws refuses the call. */
+  charge?: (skill: string) => void;
 }
 
 export interface ProgramServices {
@@ -116,7 +118,7 @@ export class Programs {
     // A star that matches nothing is a mistake; a name is looked up when it is called.
     const stars = skills.filter((pattern) => pattern.includes('*'));
     if (stars.length > 0) filterSkills(this.#services.list(), stars);
-    const { limits = {}, ...rest } = options;
+    const { limits = {}, charge, ...rest } = options;
     const mode = modeOf(rest.execution);
     const [own, tree] = [ownLimits(limits), treeLimits(limits)];
     return {
@@ -128,6 +130,7 @@ export class Programs {
         skills,
         functions: await LentFunctions.from(functions, this.#services.offload),
         limits: tree,
+        charge,
         ...(mode === 'subprocess' ? { isNative: true } : {}),
       },
     };

@@ -50,6 +50,8 @@ export interface TreeOptions {
   grant: (skill: Skill) => Promise<Grant>;
   hostFolders: () => HostFolders;
   limits?: Partial<TreeLimits> | undefined;
+  /** Called before each call of a skill; what it throws refuses the call. */
+  charge?: ((skill: string) => void) | undefined;
 }
 
 /** Children that an outcome lists; receipts have them all. */
@@ -110,6 +112,11 @@ export class CallTree {
       ...(cut > 0 ? { children_cut: cut } : {}),
       ...(flows.all.length > 0 ? { flows: flows.all } : {}),
     };
+  }
+
+  /** Throws if whoever runs the first call allows no more calls of this skill now. */
+  charge(skill: string): void {
+    this.#options.charge?.(skill);
   }
 
   async make(call: InnerCall): Promise<Outcome> {

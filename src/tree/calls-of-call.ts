@@ -82,6 +82,7 @@ export class CallsOfCall implements InnerCalls {
       const ref = ID.test(name) ? tree.refOf(patterns, name) : undefined;
       if (isFunction ? !functions?.has(name) : ref === undefined) return notGiven(name, isFunction);
       tree.budget.take(this.#lineage.depth, params.length);
+      if (!isFunction) tree.charge(name);
     } catch (thrown) {
       return { ...refusal(tree.errorForCell(thrown)), isUncalled: true };
     }

@@ -15,4 +15,6 @@ export interface ProgramSpec {
   skills: readonly string[];
   functions?: LentFunctions | undefined;
   limits: Partial<TreeLimits>;
+  /** Called before each call of a skill inside; what it throws refuses the call. */
+  charge?: ((skill: string) => void) | undefined;
 }

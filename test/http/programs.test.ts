@@ -80,6 +80,18 @@ describe('POST /v1/programs', () => {
     });
   });
 
+  test('counts the calls inside for the rates of tenant and skill', { timeout: LONG }, async () => {
+    const limits = { skills: { 'test/double': { rate: { calls: 2, per: '1h' } } } };
+    await using strict = await openStage({ skills: { double: DOUBLE }, listen: { programs: true }, limits });
+    const source = `const codes = [];
+      for (let n = 0; n < 4; n++) codes.push(await skills.test.double({ n }).then(() => 'ok', ({ code }) => code));
+      return codes;`;
+    expect(await (await post({ ...PROGRAM, source }, {}, strict)).json()).toMatchObject({
+      result: ['ok', 'ok', 'resource_exceeded', 'resource_exceeded'],
+    });
+    expect((await strict.execute('test/double', { n: 1 })).status).toBe(429);
+  });
+
   test('counts the calls inside for the quota of the tenant', { timeout: LONG }, async () => {
     const source = 'let made = 0; for (;;) { await skills.test.double({ n: 1 }); made++; }';
     const response = await post({ ...PROGRAM, source }, { as: 'other' });
