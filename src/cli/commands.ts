@@ -105,6 +105,7 @@ function addRecord(program: Command, done: Done): void {
     .option('--allow-env <name>', 'environment variable the skill may read; repeatable', collect)
     .option('--allow-secret <name>', 'secret the skill may send but not read; repeatable', collect)
     .option('--allow-processes <n>', 'number of processes the skill may start', Number)
+    .option('--allow-skill <glob>', 'skill that it may call, such as text/*; repeatable', collect)
     .option('--allow-program <name>', 'system program that the command may start; repeatable', collect)
     .option('--write', 'write the manifest or overlay instead of only printing the diff')
     .option('--json', 'print JSON: observations, manifest, diff, unused permissions')

@@ -15,6 +15,7 @@ import { forbiddenFlow } from '../policy/flow-rules.ts';
 import type { OperatorPolicy } from '../policy/operator.ts';
 import type { CallTree } from './call-tree.ts';
 import { canSendOn } from './flows.ts';
+import type { LentFunctions } from './functions.ts';
 
 export interface CallsOfCallOptions {
   tree: CallTree;
@@ -67,12 +68,17 @@ export class CallsOfCall implements InnerCalls {
     await Promise.allSettled(this.#running);
   }
 
+  /** Lent to the program, not to the skills that it calls. */
+  get #functions(): LentFunctions | undefined {
+    return this.#lineage.depth === 1 ? this.#options.tree.functions : undefined;
+  }
+
   async #answer(name: string, params: Uint8Array, signal: AbortSignal): Promise<InnerAnswer> {
     const { tree, patterns } = this.#options;
     try {
       const isFunction = !name.includes('/');
       const ref = ID.test(name) ? tree.refOf(patterns, name) : undefined;
-      if (isFunction ? !tree.functions?.has(name) : ref === undefined) return notGiven(name, isFunction);
+      if (isFunction ? !this.#functions?.has(name) : ref === undefined) return notGiven(name, isFunction);
       tree.budget.take(this.#lineage.depth, params.length);
       const answer = await (ref === undefined
         ? this.#callFunction(name, params, signal)
@@ -100,9 +106,8 @@ export class CallsOfCall implements InnerCalls {
   }
 
   async #callFunction(name: string, params: Uint8Array, signal: AbortSignal): Promise<InnerAnswer> {
-    const { functions } = this.#options.tree;
     try {
-      const result = await functions?.call(name, params, signal);
+      const result = await this.#functions?.call(name, params, signal);
       return { ok: true, result: result ?? new Uint8Array() };
     } catch (thrown) {
       const { code, message, fix } = this.#options.tree.errorForCell(thrown);

@@ -49,8 +49,11 @@ function callOf(name: string): Call {
   return (params) => call(name, params);
 }
 
-function byName<T>(make: (name: string) => T): Record<string, T> {
-  return new Proxy(Object.create(null) as Record<string, T>, {
+function byName<T, Target extends object>(
+  make: (name: string) => T,
+  target: Target = Object.create(null) as Target,
+): Target & Record<string, T> {
+  return new Proxy(target as Target & Record<string, T>, {
     get: (_, name) => (typeof name === 'string' && !NOT_NAMES.has(name) ? make(name) : undefined),
   });
 }
@@ -58,5 +61,8 @@ function byName<T>(make: (name: string) => T): Record<string, T> {
 export const functions: Record<string, Call> = byName(callOf);
 
 export const skills: Record<string, Call | Record<string, Call>> = byName((name) =>
-  name.includes('/') ? callOf(name) : byName((inner) => callOf(`${name}/${inner}`)),
+  name.includes('/')
+    ? callOf(name)
+    : // Called itself, it is an Agent Skills folder: those have a name without a category.
+      byName((inner) => callOf(`${name}/${inner}`), callOf(`skills/${name}`)),
 );
