@@ -13,6 +13,7 @@ import { currentLoad, readMachine, type MachineFacts } from '../machine.ts';
 import { rotated } from '../rounds.ts';
 import { summarize, type Row } from '../statistics.ts';
 import type { Target } from '../targets.ts';
+import { measureNeighbour } from './neighbour.ts';
 import { placeFreshSkills, PROGRAMS, type Repeat } from './stage.ts';
 import {
   AT_ONCE,
@@ -68,7 +69,13 @@ async function benchIn(folder: string, { rounds, peers = [] }: ProgramBenchOptio
     // All skills stay warm at the same time.
     pool: { maxStandby: 64 },
   });
-  const rows = await measure(await variantsOf(runtime, peers), rounds);
+  const inRounds = await measure(await variantsOf(runtime, peers), rounds);
+  const neighbour = await runtime.load('bench/fresh_typescript');
+  const beside = await measureNeighbour(runtime, {
+    id: SKILL_IDS[COMPONENT],
+    call: () => runtime.execute(neighbour, { n: 1 }),
+  });
+  const rows = [...inRounds, ...beside];
   return { machine: { ...machine, loadAtEnd: currentLoad() }, rows, targets: checkProgramTargets(rows) };
 }
 
