@@ -49,6 +49,7 @@ export const ROUTE_OWNERS: Readonly<Record<string, Ownership>> = {
   'get /v1/receipts/verify': { whose: 'operator', how: 'scope admin' },
   'get /v1/receipts/export': { whose: 'tenant', how: 'as in the list' },
   'get /v1/receipts/{id}': { whose: 'tenant', how: 'any other is unknown' },
+  'get /v1/receipts/{id}/tree': { whose: 'tenant', how: 'any other is unknown, and in no tree' },
   'get /v1/stats': { whose: 'tenant', how: 'computed from its own receipts' },
 };
 

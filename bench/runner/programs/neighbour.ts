@@ -10,10 +10,9 @@ import { summarize, type Row } from '../statistics.ts';
 export const ALONE = 'another caller, alone';
 export const BESIDE = 'another caller, beside a program';
 
-/** Calls of one program. */
-const CALLS_OF_PROGRAM = 3000;
 const AT_ONCE = 8;
-const CALLS_ALONE = 300;
+/** As many as it makes beside a program of a thousand calls, roughly. */
+const MOST_ALONE = 300;
 const PAUSE_MS = 3;
 const TIMES = 3;
 
@@ -27,21 +26,21 @@ return made;`;
 /** `id` is what the program calls; `call` is one call of the neighbour, to another skill. */
 export async function measureNeighbour(
   runtime: Runtime,
-  { id, call }: { id: string; call: () => Promise<unknown> },
+  { id, calls, call }: { id: string; calls: number; call: () => Promise<unknown> },
 ): Promise<Row[]> {
   const alone: number[] = [];
   const beside: number[] = [];
   for (let time = 0; time < TIMES; time++) {
-    await callWhile(call, alone, (made) => made < CALLS_ALONE);
+    await callWhile(call, alone, (made) => made < Math.min(calls, MOST_ALONE));
     let runs = true;
-    const input = { id, text: TEXT, calls: CALLS_OF_PROGRAM };
-    const limits = { calls: CALLS_OF_PROGRAM, timeout: '240s', cpu: '200s' };
+    const input = { id, text: TEXT, calls };
+    const limits = { calls, timeout: '240s', cpu: '200s' };
     const program = runtime
       .program({ language: 'typescript', source: SOURCE, skills: [id] }, input, { limits })
       .finally(() => (runs = false));
     await callWhile(call, beside, () => runs);
     const { result } = await program;
-    if (result !== CALLS_OF_PROGRAM) throw new Error(`The program made ${String(result)} calls`);
+    if (result !== calls) throw new Error(`The program made ${String(result)} calls`);
   }
   return [summarize(ALONE, alone), summarize(BESIDE, beside)];
 }

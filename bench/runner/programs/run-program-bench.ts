@@ -41,6 +41,8 @@ export interface ProgramPeer {
 export interface ProgramBenchOptions {
   rounds: number;
   peers?: readonly ProgramPeer[];
+  /** Calls of a program that runs beside another caller; absent: thousands. */
+  callsBeside?: number;
 }
 
 export interface ProgramReport {
@@ -59,7 +61,10 @@ export function runProgramBench(options: ProgramBenchOptions): Promise<ProgramRe
   return inBenchFolder((folder) => benchIn(folder, options));
 }
 
-async function benchIn(folder: string, { rounds, peers = [] }: ProgramBenchOptions): Promise<ProgramReport> {
+async function benchIn(
+  folder: string,
+  { rounds, peers = [], callsBeside = 3000 }: ProgramBenchOptions,
+): Promise<ProgramReport> {
   const machine = await readMachine(join(folder, 'doctor'), 'python');
   placeFreshSkills(folder);
   await using runtime = createRuntime({
@@ -73,6 +78,7 @@ async function benchIn(folder: string, { rounds, peers = [] }: ProgramBenchOptio
   const neighbour = await runtime.load('bench/fresh_typescript');
   const beside = await measureNeighbour(runtime, {
     id: SKILL_IDS[COMPONENT],
+    calls: callsBeside,
     call: () => runtime.execute(neighbour, { n: 1 }),
   });
   const rows = [...inRounds, ...beside];

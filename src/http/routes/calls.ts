@@ -15,6 +15,7 @@ import {
   filterOf,
   findReceipt,
   listReceipts,
+  treeOfReceipts,
   visibleReceipt,
   type VisibleReceipt,
 } from '../receipts.ts';
@@ -152,6 +153,21 @@ const receipt: Route = route({
   handle: ({ service, identity, param, c }) => json(c, receiptOf(service, identity, param('id'))),
 });
 
+const tree: Route = route({
+  method: 'get',
+  path: '/v1/receipts/{id}/tree',
+  tag: 'receipts',
+  summary: 'The receipts of the tree of calls that one call belongs to, in the order in which they began',
+  description: 'At most 1000 calls inside. A call that neither made others nor was made by one is alone.',
+  scopes: ['read'],
+  answers: { 200: receiptList },
+  handle: ({ service, identity, param, c }) => {
+    receiptOf(service, identity, param('id'));
+    const found = treeOfReceipts(service.runtime.audit, identity, param('id'));
+    return json(c, { receipts: found.map((one) => visibleReceipt(one, identity, service.folders)) });
+  },
+});
+
 const statistics: Route = route({
   method: 'get',
   path: '/v1/stats',
@@ -220,5 +236,6 @@ export const CALL_ROUTES: readonly Route[] = [
   verify,
   exported,
   receipt,
+  tree,
   statistics,
 ];
