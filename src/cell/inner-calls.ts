@@ -27,6 +27,8 @@ export interface InnerRefusal {
   fix: string;
   /** What it ended with, for the call that did not catch it. Not for the guest. */
   detail?: Record<string, unknown>;
-  /** Nothing was called, because it is not granted. */
+  /** Nothing was called, or its result is withheld, because it is not granted. */
   denied?: CapabilityEvent;
+  /** Nothing was called, for another reason. */
+  isUncalled?: true;
 }

@@ -14,7 +14,7 @@ import { runsOfFind } from './find-command.ts';
 import { judgeShellCode, type CodeJudge, type CodePlace } from './shell-code.ts';
 import type { SimpleCommand, Word } from './shell/syntax.ts';
 import { strongest, type Resolved, type Surroundings } from './surroundings.ts';
-import { replacedByXargs, wrappedAt } from './wrappers.ts';
+import { isFilled, replacedByXargs, wrappedAt } from './wrappers.ts';
 
 export interface CommandTask {
   cwd: string;
@@ -240,11 +240,6 @@ export class CommandJudge {
       if (skill !== undefined) return this.#run(from, skill, at);
       this.#noteRun(text);
     }
-    if (
-      this.#replaced !== undefined &&
-      (text === undefined || (this.#replaced !== '' && text.includes(this.#replaced)))
-    )
-      this.#findings.openRuns.push('"xargs" computes the script');
     this.#judgeArguments(name, at);
   }
 
@@ -252,6 +247,8 @@ export class CommandJudge {
   #judgeArguments(name: string, at: number): void {
     const relation = this.#relationOfRest(at);
     if (relation === 'data') this.#findings.mentionsSkill = true;
+    if (isFilled(this.#replaced, this.#texts.slice(at - 1)))
+      this.#findings.openRuns.push(`"xargs" gives "${printable(name)}" what it reads`);
     if (relation === 'code' || relation === 'above')
       this.#deny(
         `"${printable(name)}" gets a script or a folder of a skill as an argument, and could run it.`,

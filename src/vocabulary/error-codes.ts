@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { choicesOf, mapTable, namesOf } from './table.ts';
+import { choicesIn, mapTable, type Choices } from './table.ts';
 
 interface ErrorRow {
   exit: number;
@@ -92,7 +92,7 @@ export type ErrorCode = keyof typeof ERRORS;
 
 const ROWS: Readonly<Record<ErrorCode, ErrorRow>> = ERRORS;
 
-export const ERROR_CODES: readonly [ErrorCode, ...ErrorCode[]] = choicesOf(namesOf(ERRORS));
+export const ERROR_CODES: Choices<ErrorCode> = choicesIn(ERRORS);
 
 /** True for what a call inside may only end with because of a mistake of its caller. */
 export const OWN_FAULTS: Readonly<Record<ErrorCode, boolean>> = mapTable(
