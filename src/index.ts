@@ -54,6 +54,7 @@ export type { TraceContext } from './telemetry/telemetry.ts';
 export type { ToolFormat } from './tools/formats.ts';
 export type { OfferOptions } from './tools/offered.ts';
 export { ToolSet } from './tools/tool-set.ts';
+export type { McpClient, McpClients, McpTool } from './programs/mcp-functions.ts';
 export type { HostFunction, HostFunctions } from './tree/functions.ts';
 export type { AskPerson, Question } from './trust/admission.ts';
 export type { Approval, ApprovalState, Approvals } from './trust/approvals.ts';

@@ -193,7 +193,8 @@ export { describeSigner } from './trust/signer.ts';
 export { hiddenFrom } from './policy/tenant-context.ts';
 export type { TenantContext, TenantOption } from './policy/tenant-context.ts';
 export { secretFiles } from './policy/secret-places.ts';
-export { nameMatches } from './trust/skill-rules.ts';
+export { nameMatches } from './manifest/star-pattern.ts';
+
 export { tenantHome, tenantsDir } from './load/tenant-home.ts';
 export { limitSchema, lowerLimits, tenantLimitSchema } from './tenants/limits.ts';
 export type { Limits, Quota, TenantLimits } from './tenants/limits.ts';

@@ -23,7 +23,7 @@ export const LEAST_CONTROLS: Readonly<Record<CorpusName, number>> = {
   'python-wasm': 95,
   'js-wasm': 73,
   network: 75,
-  trust: 93,
+  trust: 187,
   edges: 18,
 };
 

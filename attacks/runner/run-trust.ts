@@ -35,7 +35,9 @@ export async function runTrustAttack(attack: TrustAttack, run: TrustRun): Promis
   const control = await controlOf(attack, stage);
   const { name, description } = attack;
   const facts = { corpus: run.corpus, name, description, control, outcomes: [outcome], harm } as const;
-  return finishRow({ ...facts, proof: 'answer', expected: attack }, run.execute, run.benign);
+  const { proof = 'answer' } = attack;
+  const didNotRun = attack.didNotRun?.(outcome);
+  return finishRow({ ...facts, proof, didNotRun, expected: attack }, run.execute, run.benign);
 }
 
 async function controlOf({ control }: TrustAttack, stage: TrustStage): Promise<Finding['control']> {

@@ -6,6 +6,7 @@
  */
 import type { Outcome } from '../../src/for-attacks.ts';
 import type { Attack } from '../runner/attack.ts';
+import type { ProofKind } from '../runner/proof.ts';
 import type { TrustStage } from './stage.ts';
 
 /** What a careless loader would fall for; undefined if it would not. */
@@ -16,6 +17,10 @@ export interface TrustAttack extends Attack<Careless> {
   description: string;
   /** Sets the trap and walks into it. */
   attempt: (stage: TrustStage) => Promise<Outcome>;
+  /** How the call shows that the act was reached; absent: by its answer. */
+  proof?: ProofKind;
+  /** Why the outcome shows that the act was not reached. */
+  didNotRun?: (outcome: Outcome) => string | undefined;
 }
 
 type Entry = Omit<TrustAttack, 'name' | 'codes' | 'limits'>;

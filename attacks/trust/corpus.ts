@@ -11,6 +11,9 @@ import { MODE_ATTACKS } from './modes.ts';
 import { NAME_ATTACKS } from './names.ts';
 import { NATIVE_FRAME_ATTACKS } from './native-frames.ts';
 import { PIN_ATTACKS } from './pins.ts';
+import { PROGRAM_BUDGET_ATTACKS } from './program-budgets.ts';
+import { PROGRAM_FRAME_ATTACKS } from './program-frames.ts';
+import { PROGRAM_RESULT_ATTACKS } from './program-results.ts';
 import { PROGRAM_ATTACKS } from './programs.ts';
 import { POLICY_ATTACKS } from './policies.ts';
 import { SWAP_ATTACKS } from './swaps.ts';
@@ -30,4 +33,7 @@ export const TRUST_ATTACKS: readonly TrustAttack[] = [
   ...WORD_ATTACKS,
   ...PROGRAM_ATTACKS,
   ...NATIVE_FRAME_ATTACKS,
+  ...PROGRAM_FRAME_ATTACKS,
+  ...PROGRAM_RESULT_ATTACKS,
+  ...PROGRAM_BUDGET_ATTACKS,
 ];

@@ -7,7 +7,16 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { group, type TrustAttack } from './attack.ts';
-import { canCall, ECHO, inHost, trick, writeSkillAt, type Tool } from './program-tricks.ts';
+import {
+  canCall,
+  ECHO,
+  inHost,
+  reported,
+  trick,
+  writeSkillAt,
+  type Tool,
+  type Trick,
+} from './program-tricks.ts';
 import type { TrustStage } from './stage.ts';
 
 const echo: Tool = (params) => params;
@@ -29,7 +38,7 @@ const DEPUTY = `const got = await skills.tree.read({ path: input.path }).catch((
 const ESCAPE = `const reach = (0, eval)('typeof process === "object" && process.getBuiltinModule ? "the host" : "nothing"');
   return { succeeded: reach === 'the host', evidence: reach };`;
 const BY_FUNCTION = `const make = skills.tree.echo.constructor;
-  const host = make('return typeof process === "object" && typeof process.getBuiltinModule === "function"')();
+  const host = await make('return typeof process === "object" && typeof process.getBuiltinModule === "function"')();
   return { succeeded: host, evidence: 'a function of the host' };`;
 const LARGE = `const text = 'x'.repeat(3 * 1024 * 1024);
   let passed = 0;
@@ -41,6 +50,14 @@ const DEEP = `const deepest = await skills.tree.deeper({ depth: 1 }).then(({ dep
 const secretFile = (stage: TrustStage): string => join(stage.dir, 'deputy.txt');
 
 let counted = 0;
+
+/** Whether a function of the host was called after the program had ended. */
+const countedAfter: NonNullable<Trick['run']> = async (runtime, program, { input, options }) => {
+  counted = 0;
+  const ended = await runtime.program(program, input, options);
+  await new Promise((resolve) => setTimeout(resolve, 900));
+  return reported(ended, counted > 0);
+};
 
 export const PROGRAM_ATTACKS: readonly TrustAttack[] = [
   ...group(['ok'], {
@@ -143,27 +160,18 @@ export const PROGRAM_ATTACKS: readonly TrustAttack[] = [
         return { succeeded: got };`,
       control: { none: 'The size is a limit of ours.' },
     }),
-    tree_call_later: {
-      ...trick({ description: '', source: LATER, control: { none: '' } }),
+    tree_call_later: trick({
       description: 'Sets a timer that calls a function of the host after the program has returned.',
-      attempt: async (stage) => {
-        counted = 0;
-        const count = (): number => ++counted;
-        const outcome = await stage.with({ pool: {} }, async (runtime) => {
-          const program = { language: 'typescript', source: LATER, functions: { count } } as const;
-          const ended = await runtime.program(program, {}, { reject: false });
-          await new Promise((resolve) => setTimeout(resolve, 900));
-          return ended;
-        });
-        return outcome.ok ? { ...outcome, result: { succeeded: counted > 0 } } : outcome;
-      },
+      source: LATER,
+      functions: () => ({ count: () => void counted++ }),
+      run: countedAfter,
       control: async (stage) => {
         let late = 0;
         await inHost(LATER, { count: () => ++late })(stage);
         await new Promise((resolve) => setTimeout(resolve, 900));
         return late > 0 ? 'in the host, the timer still calls the function' : undefined;
       },
-    },
+    }),
     tree_dangling_call: trick({
       description: 'Returns while a call still runs, so that it goes on without a program.',
       source: `skills.tree.wait({}).catch(() => 0); await skills.tree.echo({}); return { succeeded: false };`,
@@ -308,19 +316,25 @@ export const PROGRAM_ATTACKS: readonly TrustAttack[] = [
     }),
   }),
   ...group(['capability_denied'], {
-    tree_generated_off: trick({
-      description: 'Runs a program although the operator switched generated code off.',
-      source: 'return { succeeded: true };',
-      policy: 'generated_code: false',
-      control: { none: 'It is about a rule of the operator.' },
-    }),
+    tree_generated_off: {
+      ...trick({
+        description: 'Runs a program although the operator switched generated code off.',
+        source: 'return { succeeded: true };',
+        policy: 'generated_code: false',
+        control: { none: 'It is about a rule of the operator.' },
+      }),
+      proof: 'answer',
+    },
   }),
   ...group(['untrusted'], {
-    tree_program_unapproved: trick({
-      description: 'Runs a program although every skill needs an approval.',
-      source: 'return { succeeded: true };',
-      policy: 'skills: [{ match: "*", decision: ask }]',
-      control: { none: 'It is about a rule of the operator.' },
-    }),
+    tree_program_unapproved: {
+      ...trick({
+        description: 'Runs a program although every skill needs an approval.',
+        source: 'return { succeeded: true };',
+        policy: 'skills: [{ match: "*", decision: ask }]',
+        control: { none: 'It is about a rule of the operator.' },
+      }),
+      proof: 'answer',
+    },
   }),
 ];

@@ -13,7 +13,7 @@ import type { ExecuteOptions } from '../runtime-options.ts';
 import type { Runtime } from '../runtime.ts';
 import type { ToolFormats } from '../tools/formats.ts';
 import type { SkippedSkill, ToolSet } from '../tools/tool-set.ts';
-import { nameMatches } from '../trust/skill-rules.ts';
+import { nameMatches } from '../manifest/star-pattern.ts';
 
 /** Options of every adapter. */
 export interface AdapterOptions {

@@ -105,7 +105,7 @@ export function openAuditLog(options: AuditLogOptions): AuditLog {
     },
     list,
     show: (callId) => current(() => read.show(callId)),
-    tree: (callId) => current(() => read.tree(callId)),
+    tree: (callId, limit) => current(() => read.tree(callId, limit)),
     verify,
     pages: (filter) => current(() => read.pages(filter)),
     rows: (afterSeq, limit) => current(() => read.rows(afterSeq, limit)),

@@ -68,7 +68,7 @@ export interface AuditReader {
   list(options?: ListOptions): StoredReceipt[];
   show(callId: string): StoredReceipt | undefined;
   /** The whole tree of calls that this one belongs to, in the order in which they began. Empty for an unknown call. */
-  tree(callId: string): StoredReceipt[];
+  tree(callId: string, limit?: number): StoredReceipt[];
   /** All matching receipts, oldest first, in pages. */
   pages(filter: ListOptions): Generator<StoredReceipt[]>;
   /** Exact rows after this number, oldest first: what another place needs to verify the chain again. */
@@ -81,7 +81,7 @@ export function reader(statements: Statements): AuditReader {
   return {
     list: (filter = {}) => list(statements, filter),
     show: (callId) => show(statements, callId),
-    tree: (callId) => tree(statements, callId),
+    tree: (callId, limit) => tree(statements, callId, limit),
     verify: (expected = {}) =>
       verifyChain(statements.all.iterate() as Iterable<Row>, {
         rememberedHead: expected.rememberedHead,
@@ -124,7 +124,7 @@ export function prepareQueries(database: DatabaseSync): Statements {
     show: database.prepare('SELECT seq, hash, body FROM receipt WHERE call_id = ? ORDER BY seq DESC'),
     // The second condition is the one of the index.
     inner: database.prepare(
-      `SELECT seq, hash, body FROM receipt WHERE ${ROOT} = ? AND ${ROOT} IS NOT NULL ORDER BY call_id, seq`,
+      `SELECT seq, hash, body FROM receipt WHERE ${ROOT} = ? AND ${ROOT} IS NOT NULL ORDER BY call_id, seq LIMIT ?`,
     ),
     list: database.prepare(listing('true')),
     // Does not read receipts of other callers.
@@ -151,12 +151,15 @@ function show(statements: Statements, callId: string): StoredReceipt | undefined
   return row && toStored(row);
 }
 
+/** No limit, for SQLite. */
+const ALL = -1;
+
 /** A call whose receipt was pruned or is still to come has a tree without it. */
-function tree(statements: Statements, callId: string): StoredReceipt[] {
+function tree(statements: Statements, callId: string, limit: number = ALL): StoredReceipt[] {
   const asked = show(statements, callId);
   const root = asked?.receipt.root ?? callId;
   const first = root === callId ? asked : show(statements, root);
-  return [...(first ? [first] : []), ...statements.inner.all(root).map(toStored)];
+  return [...(first ? [first] : []), ...statements.inner.all(root, limit).map(toStored)];
 }
 
 function list(statements: Statements, filter: ListOptions): StoredReceipt[] {

@@ -86,6 +86,7 @@ function addRecord(program: CliCommand): void {
     .repeatable('--allow-env <name>', 'environment variable the skill may read')
     .repeatable('--allow-secret <name>', 'secret the skill may send but not read')
     .option('--allow-processes <n>', 'number of processes the skill may start', Number)
+    .repeatable('--allow-skill <glob>', 'skill that it may call, such as text/*')
     .repeatable('--allow-program <name>', 'system program that the command may start')
     .option('--write', 'write the manifest or overlay instead of only printing the diff')
     .json('print JSON: observations, manifest, diff, unused permissions')

@@ -5,6 +5,7 @@
  * @module
  */
 import type { CallEvent, CapabilityEvent, Execution, HostFolders, Outcome } from '../inside.ts';
+import type { ErrorCode } from '../vocabulary/error-codes.ts';
 import type { OutputStream } from '../vocabulary/streams.ts';
 
 /** The events of a call; `done` is the last. */
@@ -13,8 +14,23 @@ export type LiveEvent =
   | { type: 'started'; execution: Pick<Execution, 'mode' | 'wall' | 'engine'> }
   | { type: 'log'; text: string; stream?: OutputStream }
   | { type: 'denied'; denial: CapabilityEvent }
+  | { type: 'inner'; inner: InnerEvent }
   | { type: 'done'; outcome: Outcome };
 
+/** A call inside a program began, or ended with a code. */
+export interface InnerEvent {
+  call_id: string;
+  parent: string;
+  depth: number;
+  /** By its id, never by a folder. */
+  skill: string;
+  /** Absent: it began. */
+  code?: ErrorCode | 'ok';
+  wall_ms?: number;
+}
+
+/** Later calls inside are only in the outcome, so that they leave room for other events. */
+const MAX_INNER = 4000;
 /** Many small events cost more memory than their text, which the cell already limits. */
 const MAX_EVENTS = 10_000;
 
@@ -32,6 +48,7 @@ export class WatchedCall {
   readonly #late = new Map<OutputStream | undefined, string[]>();
   #changed = Promise.withResolvers<void>();
   #hasEnded = false;
+  #inner = 0;
   id = '';
   state: 'waiting' | 'running' = 'waiting';
 
@@ -58,6 +75,21 @@ export class WatchedCall {
     else if (this.#events.length < MAX_EVENTS) this.#events.push(event);
     else if (event.type === 'log') this.#addLate(event);
     this.#notify();
+  }
+
+  /** Tells of a call inside: what it is, and how it ended. Its result is for the program only. */
+  recordInner(event: CallEvent): void {
+    const { lineage } = event.call;
+    if (!lineage || (event.type !== 'started' && event.type !== 'done') || ++this.#inner > MAX_INNER) return;
+    const { parent, depth } = lineage;
+    const about = { call_id: event.call.id, parent, depth };
+    if (event.type === 'started') {
+      this.record({ type: 'inner', inner: { ...about, skill: event.skill.name } });
+      return;
+    }
+    const { outcome } = event;
+    const ended = { code: outcome.ok ? ('ok' as const) : outcome.error.code, wall_ms: outcome.usage.wall_ms };
+    this.record({ type: 'inner', inner: { ...about, skill: outcome.skill.name, ...ended } });
   }
 
   /** Output is never dropped: beyond the limit, it waits for the end and is one event per stream. */

@@ -158,6 +158,16 @@ export function findReceipt(log: AuditLog, identity: Identity, id: string): Stor
   return found && isTheirs(found, identity) ? found : undefined;
 }
 
+/** Receipts of one answer with a tree. */
+const MAX_TREE = 1000;
+
+/** A call and all that belong to its tree, in the order in which they began. Calls of others are never in it. */
+export function treeOfReceipts(log: AuditLog, identity: Identity, id: string): StoredReceipt[] {
+  return findReceipt(log, identity, id)
+    ? log.tree(id, MAX_TREE).filter((one) => isTheirs(one, identity))
+    : [];
+}
+
 /** Removes the place in the log and the folders of this machine, except for an admin, who can verify the chain. */
 export function visibleReceipt(
   stored: StoredReceipt,

@@ -262,6 +262,7 @@ export class Service {
   /** A program that uses up the quota of its tenant is cancelled at its next call. */
   #countInner(event: CallEvent, { call, settings }: TrackedCall): void {
     const { tenant } = call.facts;
+    call.recordInner(event);
     if (event.type === 'done') {
       const { outcome } = event;
       const label = this.tenancy.shelfOf(settings).labelOfName(outcome.skill.name);

@@ -44,6 +44,7 @@ export const ROUTE_OWNERS: Readonly<Record<string, Ownership>> = {
   'get /v1/receipts/verify': operator('scope admin'),
   'get /v1/receipts/export': tenant('as in the list'),
   'get /v1/receipts/{id}': tenant('any other is unknown'),
+  'get /v1/receipts/{id}/tree': tenant('any other is unknown, and in no tree'),
   'get /v1/stats': tenant('computed from its own receipts'),
 };
 

@@ -8,6 +8,7 @@ import { isBuiltin } from 'node:module';
 import type { Manifest } from '../manifest/manifest.ts';
 import { envNameProblem } from '../manifest/names.ts';
 import { quote } from '../manifest/quote.ts';
+import { nameMatches } from '../manifest/star-pattern.ts';
 import { COMMAND_RISKS } from '../vocabulary/command-risks.ts';
 import { INSTALLERS, NETWORK_PROGRAMS, type Commands, type RiskyCommand } from './commands.ts';
 import type { Finding, Inspection } from './inspection.ts';
@@ -49,6 +50,7 @@ export function findDrift(source: DriftSource): Drift {
     ...uncoveredProcesses(source),
     ...unknownModules(source),
     ...uncoveredFetches(source),
+    ...uncoveredCalls(source),
     ...nodeModules(source),
     ...missingPackages(source),
     ...namedPrograms(source),
@@ -165,6 +167,19 @@ function uncoveredFetches({ manifest, inspection }: DriftSource): string[] {
   return perValue(
     inspection.fetches ?? [],
     (value, at) => `The code calls ${value} (${at}), but the manifest declares no network.`,
+  );
+}
+
+/** A variable may have the name, so this can be wrong. */
+function uncoveredCalls({ manifest, inspection }: DriftSource): string[] {
+  const { skills } = manifest.capabilities;
+  const uncovered = (inspection.calls ?? []).filter(
+    ({ value }) => !skills?.some((pattern) => nameMatches(pattern, value)),
+  );
+  return perValue(uncovered, (value, at) =>
+    skills
+      ? `The code calls the skill ${value} (${at}), which "capabilities.skills" does not name.`
+      : `The code calls the skill ${value} (${at}), but the manifest declares no "capabilities.skills".`,
   );
 }
 

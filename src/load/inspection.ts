@@ -27,6 +27,8 @@ export interface Inspection {
   imports?: Finding[];
   /** Calls of `fetch` in scripts. */
   fetches?: Finding[];
+  /** Skills that the source calls by name, as `category/name`. */
+  calls?: Finding[] | undefined;
 }
 
 export const NOTHING_INSPECTED: Inspection = {

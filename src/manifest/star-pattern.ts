@@ -18,3 +18,13 @@ export function starMatches(pattern: string, text: string): boolean {
   }
   return at <= text.length - tail.length && text.endsWith(tail);
 }
+
+/** Whether the pattern covers the name of a skill. A star stays within its segment, except when it stands alone. */
+export function nameMatches(pattern: string, name: string): boolean {
+  if (pattern === '*') return true;
+  const wanted = pattern.split('/');
+  const given = name.split('/');
+  return (
+    wanted.length === given.length && wanted.every((segment, at) => starMatches(segment, given[at] ?? ''))
+  );
+}

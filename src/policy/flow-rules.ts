@@ -6,7 +6,7 @@
  */
 import { SkillError } from '../errors.ts';
 import type { Manifest } from '../manifest/manifest.ts';
-import { nameMatches } from '../trust/skill-rules.ts';
+import { nameMatches } from '../manifest/star-pattern.ts';
 import { hostCovers } from './patterns.ts';
 
 export interface FlowRule {

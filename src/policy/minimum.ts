@@ -7,7 +7,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Bundle } from '../load/bundle.ts';
-import { nameMatches, namesOf } from '../trust/skill-rules.ts';
+import { nameMatches } from '../manifest/star-pattern.ts';
+import { namesOf } from '../trust/skill-rules.ts';
 import { MODES, ISOLATED_MODES, MODE_NAMES, type IsolatedMode, type Mode } from '../vocabulary/modes.ts';
 import { ORIGIN_NAMES, type Origin } from '../vocabulary/origins.ts';
 import { isNamePattern } from './trust-keys.ts';

@@ -18,6 +18,7 @@ import type { CallRequest, ExecuteOptions } from '../runtime-options.ts';
 import { filterSkills } from '../tools/offered.ts';
 import { LentFunctions, type HostFunctions } from '../tree/functions.ts';
 import type { TreeLimits } from '../tree/budget.ts';
+import { withMcpFunctions, type McpClients } from './mcp-functions.ts';
 import { PROGRAM_LANGUAGES, type ProgramLanguage } from '../vocabulary/program-languages.ts';
 
 /** A program and what it may call. */
@@ -29,6 +30,8 @@ export interface Program {
   skills?: readonly string[];
   /** Functions of the host that it may call. They run in the host, with its authority. */
   functions?: HostFunctions;
+  /** Connected MCP clients by name: their tools are functions such as `github_create_issue`. */
+  mcp?: McpClients;
 }
 
 /** Limits of a program, and of all calls inside together. Durations and sizes also as text: `30s`, `64MiB`. */
@@ -112,7 +115,7 @@ export class Programs {
   }
 
   async #request(program: Program, input: unknown, options: ProgramOptions): Promise<CallRequest> {
-    const { source, skills = [], functions = {} } = program;
+    const { source, skills = [], functions = {}, mcp = {} } = program;
     assertSource(source);
     assertPatterns(skills);
     // A star that matches nothing is a mistake; a name is looked up when it is called.
@@ -121,6 +124,7 @@ export class Programs {
     const { limits = {}, charge, ...rest } = options;
     const mode = modeOf(rest.execution);
     const [own, tree] = [ownLimits(limits), treeLimits(limits)];
+    const lent = await withMcpFunctions(functions, mcp, options.signal);
     return {
       ref: await this.#runner({ folder: folderOf(program.language), limits: own, mode }),
       params: input === undefined ? { source } : { source, input },
@@ -128,7 +132,7 @@ export class Programs {
       program: {
         digest: createHash('sha256').update(source).digest('hex'),
         skills,
-        functions: await LentFunctions.from(functions, this.#services.offload),
+        functions: await LentFunctions.from(lent, this.#services.offload),
         limits: tree,
         charge,
         ...(mode === 'subprocess' ? { isNative: true } : {}),

@@ -4,6 +4,8 @@
  * @module
  */
 import type { EnvRule, FilesystemRule, Manifest, NetworkRule } from '../manifest/manifest.ts';
+import { skillPatternProblem } from '../manifest/names.ts';
+import { nameMatches } from '../manifest/star-pattern.ts';
 import { believable } from './believable.ts';
 import { leastEnv, unusedEnv } from './least-env.ts';
 import { leastFilesystem, unusedFilesystem } from './least-filesystem.ts';
@@ -20,6 +22,8 @@ export interface Least {
   filesystem: ObservedRule<FilesystemRule>[];
   network: ObservedRule<NetworkRule>[];
   env: Record<string, ObservedRule<EnvRule>>;
+  /** Patterns of the skills that it called; absent: none. */
+  skills?: ObservedRule<string>[];
   /** Absent: no process was started. */
   processes?: number;
   /** Declared, but not used in this run. */
@@ -49,6 +53,7 @@ export function leastFor(manifest: Manifest, reported: Observed, options: LeastO
   const { observed, invented } = believable(reported, options.allowed);
   const env = leastEnv(observed, manifest.env, options);
   const processes = leastProcesses(manifest, observed, options.allowed);
+  const skills = leastSkills(observed);
   return {
     filesystem: leastFilesystem(observed.files, {
       declared: filesystem,
@@ -56,6 +61,7 @@ export function leastFor(manifest: Manifest, reported: Observed, options: LeastO
     }),
     network: leastNetwork(observed.requests, network),
     env: env.rules,
+    ...(skills.length === 0 ? {} : { skills }),
     ...(processes === undefined ? {} : { processes }),
     unused: unusedPermissions(manifest, observed),
     remarks: [
@@ -81,6 +87,17 @@ function leastProcesses(
   return Math.min(limits.processes || allowed.processes, allowed.processes);
 }
 
+/** What cannot be the id of a skill was denied for that, and cannot be declared. */
+function leastSkills({ skills }: Observed): ObservedRule<string>[] {
+  const names = [...new Set(skills.map(({ name }) => name))].filter(
+    (name) => skillPatternProblem(name) === undefined,
+  );
+  return names.toSorted().map((rule) => ({
+    rule,
+    denied: skills.every(({ name, denied }) => denied || name !== rule),
+  }));
+}
+
 function unusedPermissions(manifest: Manifest, observed: Observed): string[] {
   const { filesystem, network } = manifest.capabilities;
   return [
@@ -90,6 +107,9 @@ function unusedPermissions(manifest: Manifest, observed: Observed): string[] {
         `network ${scheme}://${host}${port === undefined ? '' : `:${port}`}`,
     ),
     ...unusedEnv(observed, manifest.env).map((name) => `env ${name}`),
+    ...(manifest.capabilities.skills ?? [])
+      .filter((pattern) => !observed.skills.some(({ name }) => nameMatches(pattern, name)))
+      .map((pattern) => `skills ${pattern}`),
     ...((manifest.limits.processes ?? 0) > 0 && observed.processes.length === 0 ? ['limits.processes'] : []),
   ];
 }

@@ -24,6 +24,8 @@ export interface Allowed {
   processes?: number | undefined;
   /** System programs that the command may start directly. */
   programs?: string[] | undefined;
+  /** Names or patterns of the skills that it may call, each with a grant of its own. */
+  skills?: string[] | undefined;
 }
 
 /** Where relative paths begin: in the workspace, or without one in the working directory. */
@@ -40,6 +42,8 @@ export function observationManifest(manifest: Manifest, allowed: Allowed, base: 
       filesystem: allowedPaths(allowed, base),
       network: [],
       syscalls: manifest.capabilities.syscalls,
+      // A skill that calls others finds them, so that its calls are recorded, also if they are denied.
+      ...(allowed.skills || manifest.capabilities.skills ? { skills: allowed.skills ?? [] } : {}),
       ...(allowed.programs?.length ? { programs: allowed.programs } : {}),
     },
     env: allowedEnv(allowed),

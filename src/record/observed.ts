@@ -31,6 +31,8 @@ export interface Observed {
   /** Secrets with the hosts they were sent to. */
   secrets: { name: string; host: string }[];
   processes: ObservedName[];
+  /** Skills that it called. */
+  skills: ObservedName[];
   /** Python modules outside the standard library. */
   modules: string[];
   /** Acts that cannot be declared, as the event describes them. */
@@ -44,6 +46,7 @@ export function readEvents(used: CapabilityEvent[], denied: CapabilityEvent[]): 
     env: [],
     secrets: [],
     processes: [],
+    skills: [],
     modules: [],
     other: [],
   };
@@ -61,6 +64,8 @@ function addEvent(observed: Observed, { capability, asked }: CapabilityEvent, de
   else if (capability === 'env') observed.env.push({ name: what, denied });
   else if (capability === 'secret') observed.secrets.push(readSecret(what));
   else if (capability === 'process') observed.processes.push({ name: what, denied });
+  else if (capability === 'skill' && verb === 'call' && what.includes('/'))
+    observed.skills.push({ name: what, denied });
   else if (capability === 'module') addModule(observed.modules, what);
   else observed.other.push(asked);
 }

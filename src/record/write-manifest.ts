@@ -29,6 +29,7 @@ export function withPermissions(text: string, least: Least): string {
   const changed = parseDocument(text, options);
   setRules(changed, 'filesystem', least.filesystem.map(asFields));
   setRules(changed, 'network', least.network);
+  setSkills(changed, least.skills ?? []);
   setEnv(changed, least);
   setProcesses(changed, least.processes);
   // A single key cannot be replaced in the text of a map in braces.
@@ -102,6 +103,17 @@ function setRules(
     return same ?? inOneLine(document, rule, denied);
   });
   capabilities.set(key, list);
+}
+
+function setSkills(document: Document, skills: ObservedRule<string>[]): void {
+  const capabilities = mapAt(document, 'capabilities');
+  if (skills.length === 0) {
+    capabilities.delete('skills');
+    return;
+  }
+  const list = new YAMLSeq();
+  list.items = skills.map(({ rule, denied }) => inOneLine(document, rule, denied));
+  capabilities.set('skills', list);
 }
 
 function setEnv(document: Document, { env }: Least): void {

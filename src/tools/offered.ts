@@ -11,7 +11,7 @@ import { BUNDLED_PREFIX } from '../load/locate.ts';
 import { nearestNames } from '../load/nearest-names.ts';
 import { isBelow, kindOf, realOrGiven } from '../load/registries.ts';
 import { shellWord } from '../manifest/quote.ts';
-import { nameMatches } from '../trust/skill-rules.ts';
+import { nameMatches } from '../manifest/star-pattern.ts';
 
 /** Which skills a runtime offers as tools, over MCP and over HTTP. */
 export interface OfferOptions {

@@ -11,7 +11,7 @@ import { BUNDLED_PREFIX } from '../load/locate.ts';
 import type { Skill } from '../load/skill.ts';
 import type { ChildCall, Outcome } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
-import { nameMatches } from '../trust/skill-rules.ts';
+import { nameMatches } from '../manifest/star-pattern.ts';
 import { Budget, type TreeLimits } from './budget.ts';
 import { Flows } from './flows.ts';
 

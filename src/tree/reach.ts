@@ -8,7 +8,7 @@ import { capabilitySet } from '../load/capability-set.ts';
 import type { BundleLocation } from '../load/load-bundle.ts';
 import { BUNDLED_PREFIX } from '../load/locate.ts';
 import type { Skill } from '../load/skill.ts';
-import { nameMatches } from '../trust/skill-rules.ts';
+import { nameMatches } from '../manifest/star-pattern.ts';
 
 /** A skill that another may call, and what it asks for beyond that. */
 export interface Reached {

@@ -9,7 +9,7 @@ import { valuesAt } from './argument-path.ts';
 import { numbersIn, plainText } from './spelling.ts';
 import type { GuardedCapability } from '../vocabulary/capabilities.ts';
 import { STRICTNESS, type Decision } from '../vocabulary/decisions.ts';
-import { nameMatches } from './skill-rules.ts';
+import { nameMatches } from '../manifest/star-pattern.ts';
 
 /** A proposed call, as plain data. */
 export interface Proposal {

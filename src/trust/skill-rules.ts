@@ -5,7 +5,7 @@
  * @module
  */
 import type { Bundle } from '../load/bundle.ts';
-import { starMatches } from '../manifest/star-pattern.ts';
+import { nameMatches } from '../manifest/star-pattern.ts';
 import { STRICTNESS, type Decision } from '../vocabulary/decisions.ts';
 
 export interface SkillRule {
@@ -56,13 +56,4 @@ function answerFor(rules: readonly SkillRule[], name: string): RuleAnswer {
   const rule = rules.find(({ match }) => nameMatches(match, name) && !(isPart && match === '*'));
   if (!rule) return { decision: 'allow', requireSignature: false };
   return { decision: rule.decision, requireSignature: rule.requireSignature, rule };
-}
-
-export function nameMatches(pattern: string, name: string): boolean {
-  if (pattern === '*') return true;
-  const wanted = pattern.split('/');
-  const given = name.split('/');
-  return (
-    wanted.length === given.length && wanted.every((segment, at) => starMatches(segment, given[at] ?? ''))
-  );
 }

@@ -93,6 +93,11 @@ export interface Outcome {
 
 export interface Receipt {
   call_id: string;
+  /** The call that made this one. */
+  parent?: string;
+  /** The call that began the tree. */
+  root?: string;
+  depth?: number;
   started_at: string;
   caller: string;
   skill: { name: string; version: string; digest: string };
@@ -124,6 +129,8 @@ export interface Execution {
   start: string;
   image?: string;
   packages?: string;
+  /** sha256 of the source of a program. */
+  generated?: string;
 }
 
 export interface StoredReceipt {

@@ -3,6 +3,7 @@
  */
 import { beforeAll, expect, test } from 'vitest';
 import { runProgramBench, type ProgramReport } from '../../bench/runner/programs/run-program-bench.ts';
+import { ALONE, BESIDE } from '../../bench/runner/programs/neighbour.ts';
 import { PROGRAM_PEERS } from '../../bench/program-peers.ts';
 import { formatProgramReport } from '../../bench/runner/programs/table.ts';
 import {
@@ -17,7 +18,9 @@ import {
 } from '../../bench/runner/programs/targets.ts';
 
 let report: ProgramReport;
-beforeAll(async () => void (report = await runProgramBench({ rounds: 1, peers: PROGRAM_PEERS })));
+beforeAll(
+  async () => void (report = await runProgramBench({ rounds: 1, peers: PROGRAM_PEERS, callsBeside: 40 })),
+);
 
 test('every place and both languages are measured next to the host', () => {
   const called = [...SKILLS, AT_ONCE].flatMap((what) => PLACES.map((place) => rowName(what, place)));
@@ -25,6 +28,8 @@ test('every place and both languages are measured next to the host', () => {
     [
       ...called,
       ...Object.keys(FRESH),
+      ALONE,
+      BESIDE,
       ...Object.values(FRESH),
       ...PROGRAM_PEERS.map(({ name }) => name),
     ].toSorted(),
@@ -33,7 +38,7 @@ test('every place and both languages are measured next to the host', () => {
 });
 
 test('the measurements are judged and printed', () => {
-  expect(report.targets.map(({ met }) => typeof met)).toEqual(Array.from({ length: 6 }, () => 'boolean'));
+  expect(report.targets.map(({ met }) => typeof met)).toEqual(Array.from({ length: 7 }, () => 'boolean'));
   expect(formatProgramReport(report)).not.toMatch(/NaN|undefined/);
 });
 

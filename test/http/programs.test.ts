@@ -42,7 +42,14 @@ describe('POST /v1/programs', () => {
   test('streams the events of the program, and ends with its outcome', { timeout: LONG }, async () => {
     const text = await (await post(PROGRAM, { headers: { accept: 'text/event-stream' } })).text();
     const events = [...text.matchAll(/^event: (\w+)$/gm)].map(([, name]) => name);
-    expect(events).toEqual(['accepted', 'started', 'log', 'done']);
+    expect(events).toEqual(['accepted', 'started', 'inner', 'inner', 'log', 'done']);
+    const inner = [...text.matchAll(/^event: inner\ndata: (.*)$/gm)].map(
+      ([, data = '']) => JSON.parse(data) as unknown,
+    );
+    expect(inner).toMatchObject([
+      { inner: { depth: 1, skill: expect.stringContaining('/') } },
+      { inner: { depth: 1, code: 'ok', wall_ms: expect.any(Number) } },
+    ]);
   });
 
   test('shows the receipts of the calls inside to the same tenant only', { timeout: LONG }, async () => {

@@ -211,6 +211,7 @@ const PROBES: Readonly<Record<string, () => Promise<void>>> = {
     for (const format of ['csv', 'jsonl']) await showsNothing(`/v1/receipts/export?format=${format}`);
   },
   'get /v1/receipts/{id}': () => sameAsUnknown((id) => `/v1/receipts/${id}`, [ended, NONE]),
+  'get /v1/receipts/{id}/tree': () => sameAsUnknown((id) => `/v1/receipts/${id}/tree`, [ended, NONE]),
   'get /v1/stats': async () => {
     const before = (await read('umbrella', '/v1/stats')).json as { buckets: { calls: number }[] };
     await stage.execute('acme', 'test/sleeps', { s: 0 });

@@ -145,3 +145,19 @@ test('text from the source cannot send control characters to a terminal', () => 
   const { warnings } = judge({ hosts: ['\u001b[2J\n'] });
   expect(warnings[0]).toMatch(/^[ -~]+$/);
 });
+
+describe('calls of skills', () => {
+  const allowed = (skills: string[]): Partial<Manifest> => ({
+    capabilities: { filesystem: [], network: [], syscalls: 'default', skills },
+  });
+
+  test('that no pattern covers are warnings', () => {
+    expect(judge({ calls: ['text/echo'] }).warnings).toEqual([
+      'The code calls the skill "text/echo" (skill.py:1), but the manifest declares no "capabilities.skills".',
+    ]);
+    expect(judge({ calls: ['text/echo', 'math/add'] }, allowed(['math/*'])).warnings).toEqual([
+      'The code calls the skill "text/echo" (skill.py:1), which "capabilities.skills" does not name.',
+    ]);
+    expect(judge({ calls: ['text/echo'] }, allowed(['*'])).warnings).toEqual([]);
+  });
+});

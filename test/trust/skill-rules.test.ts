@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nameMatches, ruleFor, type SkillRule } from '../../src/trust/skill-rules.ts';
+import { nameMatches } from '../../src/manifest/star-pattern.ts';
+import { ruleFor, type SkillRule } from '../../src/trust/skill-rules.ts';
 import { exampleManifest } from '../policy/example-manifest.ts';
 
 const rule = (match: string, decision: SkillRule['decision'], requireSignature = false): SkillRule => ({

@@ -13,6 +13,7 @@ import { currentLoad, readMachine, type MachineFacts } from '../machine.ts';
 import { rotated } from '../rounds.ts';
 import { summarize, type Row } from '../statistics.ts';
 import type { Target } from '../targets.ts';
+import { measureNeighbour } from './neighbour.ts';
 import { placeFreshSkills, PROGRAMS, type Repeat } from './stage.ts';
 import {
   AT_ONCE,
@@ -40,6 +41,8 @@ export interface ProgramPeer {
 export interface ProgramBenchOptions {
   rounds: number;
   peers?: readonly ProgramPeer[];
+  /** Calls of a program that runs beside another caller; absent: thousands. */
+  callsBeside?: number;
 }
 
 export interface ProgramReport {
@@ -58,7 +61,10 @@ export function runProgramBench(options: ProgramBenchOptions): Promise<ProgramRe
   return inBenchFolder((folder) => benchIn(folder, options));
 }
 
-async function benchIn(folder: string, { rounds, peers = [] }: ProgramBenchOptions): Promise<ProgramReport> {
+async function benchIn(
+  folder: string,
+  { rounds, peers = [], callsBeside = 3000 }: ProgramBenchOptions,
+): Promise<ProgramReport> {
   const machine = await readMachine(join(folder, 'doctor'), 'python');
   placeFreshSkills(folder);
   await using runtime = createRuntime({
@@ -68,7 +74,14 @@ async function benchIn(folder: string, { rounds, peers = [] }: ProgramBenchOptio
     // All skills stay warm at the same time.
     pool: { maxStandby: 64 },
   });
-  const rows = await measure(await variantsOf(runtime, peers), rounds);
+  const inRounds = await measure(await variantsOf(runtime, peers), rounds);
+  const neighbour = await runtime.load('bench/fresh_typescript');
+  const beside = await measureNeighbour(runtime, {
+    id: SKILL_IDS[COMPONENT],
+    calls: callsBeside,
+    call: () => runtime.execute(neighbour, { n: 1 }),
+  });
+  const rows = [...inRounds, ...beside];
   return { machine: { ...machine, loadAtEnd: currentLoad() }, rows, targets: checkProgramTargets(rows) };
 }
 

@@ -4,7 +4,8 @@
  * @module
  */
 import type { Row } from '../statistics.ts';
-import { atMost, type Target } from '../targets.ts';
+import { atMost, withinTimes, type Target } from '../targets.ts';
+import { ALONE, BESIDE } from './neighbour.ts';
 
 /** Calls in each sample. */
 export const CALLS = 200;
@@ -27,6 +28,7 @@ export const FRESH: Readonly<Record<string, string>> = {
 
 const ADDED_MS: Readonly<Record<string, number>> = { [COMPONENT]: 0.3, [PYTHON_SKILL]: 0.5 };
 const FRESH_ADDED_MS = 0.5;
+const MOST_TIMES = 3;
 
 export function rowName(what: string, place: string): string {
   return `${what}, ${place}`;
@@ -54,5 +56,13 @@ export function checkProgramTargets(rows: readonly Row[]): Target[] {
         FRESH_ADDED_MS,
       ),
     ),
+    neighbourTarget(rows),
   ];
+}
+
+/** Of the slowest calls: those are what other callers notice. */
+function neighbourTarget(rows: readonly Row[]): Target {
+  const p95 = (wanted: string): number => rows.find(({ name }) => name === wanted)?.p95 ?? NaN;
+  const aim = `p95 of another caller beside a program with thousands of calls at most ${MOST_TIMES} times that without`;
+  return withinTimes(aim, p95(BESIDE) / p95(ALONE), MOST_TIMES);
 }

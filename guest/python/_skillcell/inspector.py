@@ -9,12 +9,13 @@ import marshal
 import re
 
 _HOST = re.compile(r"^(?:https?|wss?|ftp)://([^/\s?#]+)", re.IGNORECASE)
+_SKILL = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}/[a-z0-9][a-z0-9_-]{0,99}\Z")
 _MAX_FINDINGS = 500
 _MAX_BYTECODE = 8 << 20
 
 
 def inspect_all(files):
-    found = {"modules": [], "loads": [], "env": [], "hosts": [], "unparsed": []}
+    found = {"modules": [], "loads": [], "env": [], "hosts": [], "unparsed": [], "calls": []}
     bytecode = {}
     room = _MAX_BYTECODE
     for name in files:
@@ -31,7 +32,7 @@ def inspect_all(files):
         room -= len(code)
         if room > 0:
             bytecode[name] = base64.b64encode(code).decode()
-        visitor = _Visitor(name, found)
+        visitor = _Visitor(name, found, _binds(tree, "skills"))
         try:
             visitor.visit(tree)
         except RecursionError:
@@ -41,7 +42,8 @@ def inspect_all(files):
 
 
 class _Visitor(ast.NodeVisitor):
-    def __init__(self, name, found):
+    def __init__(self, name, found, has_own_skills):
+        self._has_own_skills = has_own_skills
         self._name = name
         self._found = found
         self._seen = set()
@@ -101,6 +103,9 @@ class _Visitor(ast.NodeVisitor):
                 self._add("env", literal, node)
         if name in ("os.system", "os.popen", "os.fork") or name.startswith(("os.exec", "os.spawn", "os.posix_spawn")):
             self._add("modules", name, node)
+        called = None if self._has_own_skills else _called_skill(node.func, name)
+        if called:
+            self._add("calls", called, node)
         self.generic_visit(node)
 
     def visit_Subscript(self, node):
@@ -115,6 +120,25 @@ class _Visitor(ast.NodeVisitor):
             if match:
                 host = re.sub(r":\d*$", "", match.group(1).rpartition("@")[2])
                 self._add("hosts", host.lower()[:255], node)
+
+
+def _called_skill(function, dotted):
+    """`skills.text.word_stats` or `skills["text/word_stats"]` as `text/word_stats`, else None."""
+    name = dotted[7:].replace(".", "/") if dotted.startswith("skills.") else ""
+    if isinstance(function, ast.Subscript) and _dotted(function.value) == "skills":
+        name = function.slice.value if isinstance(function.slice, ast.Constant) else ""
+    return name if isinstance(name, str) and _SKILL.match(name) else None
+
+
+def _binds(tree, name):
+    """Whether the file has a variable, parameter, function or import of this name."""
+    for node in ast.walk(tree):
+        bound = getattr(node, "asname", None) or getattr(node, "arg", None) or getattr(node, "name", None)
+        is_stored = isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load) and node.id == name
+        # A keyword argument of a call binds nothing.
+        if is_stored or (bound == name and not isinstance(node, ast.keyword)):
+            return True
+    return False
 
 
 def _dotted(node):

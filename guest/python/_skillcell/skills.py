@@ -68,6 +68,10 @@ class _Category(_Names):
     def __getitem__(self, name):
         return _Function("%s/%s" % (self._category, name))
 
+    def __call__(self, params=None, /, **named):
+        # An Agent Skills folder: those have a name without a category.
+        return _Function("skills/%s" % self._category)(params, **named)
+
     def __repr__(self):
         return "<skills of %s>" % self._category
 

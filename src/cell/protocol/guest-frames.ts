@@ -18,8 +18,11 @@ const MAX_NAME = 40;
 /** An error, or `broken` if the frame names an unknown capability or limit: then its sender is no longer trusted. */
 export type ErrorReply = Extract<GuestReply, { kind: 'error' | 'broken' }>;
 
-/** Uses that only the host sees: a guest that reports one has made it up. */
-const SEEN_BY_HOST: ReadonlySet<string> = new Set<CapabilityName>(['network', 'secret', 'skill']);
+/** What only the host sees: a guest that reports one has made it up. */
+const SEEN_BY_HOST: { readonly [Kind in 'denied' | 'used']: ReadonlySet<string> } = {
+  used: new Set<CapabilityName>(['network', 'secret', 'skill']),
+  denied: new Set<CapabilityName>(['module', 'skill']),
+};
 
 /** A denial or a use; undefined if the capability is unknown. Modules can be used, but not denied. */
 export function asEvent(
@@ -27,8 +30,7 @@ export function asEvent(
   kind: 'denied' | 'used',
 ): CapabilityEvent | undefined {
   const capability = CAPABILITY_NAMES.find((name) => name === body.capability);
-  if (!capability || (kind === 'denied' && capability === 'module')) return undefined;
-  if (kind === 'used' && SEEN_BY_HOST.has(capability)) return undefined;
+  if (!capability || SEEN_BY_HOST[kind].has(capability)) return undefined;
   return {
     capability,
     asked: shortText(body.asked, MAX_TEXT),

@@ -26,6 +26,7 @@ export interface RecordFlags extends PlanFlags, ParamFlags {
   allowSecret?: string[];
   allowProcesses?: number;
   allowProgram?: string[];
+  allowSkill?: string[];
   write?: boolean;
   json?: boolean;
 }
@@ -65,6 +66,7 @@ function allowedBy(flags: RecordFlags): Allowed {
     secrets: flags.allowSecret,
     processes: flags.allowProcesses,
     programs: flags.allowProgram,
+    skills: flags.allowSkill,
   };
 }
 

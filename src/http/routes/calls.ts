@@ -15,6 +15,7 @@ import {
   filterOf,
   findReceipt,
   listReceipts,
+  treeOfReceipts,
   visibleReceipt,
   type VisibleReceipt,
 } from '../receipts.ts';
@@ -129,6 +130,18 @@ const receipt: Route = receiptRoute('get /v1/receipts/{id}', {
   handle: ({ service, identity, param, c }) => json(c, receiptOf(service, identity, param('id'))),
 });
 
+const tree: Route = receiptRoute('get /v1/receipts/{id}/tree', {
+  summary: 'The receipts of the tree of calls that one call belongs to, in the order in which they began',
+  description: 'At most 1000 calls inside. A call that neither made others nor was made by one is alone.',
+  scopes: ['read'],
+  answers: { 200: receiptList },
+  handle: ({ service, identity, param, c }) => {
+    receiptOf(service, identity, param('id'));
+    const found = treeOfReceipts(service.runtime.audit, identity, param('id'));
+    return json(c, { receipts: found.map((one) => visibleReceipt(one, identity, service.folders)) });
+  },
+});
+
 const statistics: Route = callRoute('get /v1/stats', {
   summary: 'Calls, latency and denials over time, from the receipts',
   scopes: ['read'],
@@ -200,5 +213,6 @@ export const CALL_ROUTES: readonly Route[] = [
   verify,
   exported,
   receipt,
+  tree,
   statistics,
 ];

@@ -7,6 +7,7 @@ import { ApiError, get, skillPath } from '../api.ts';
 import { whoIs } from '../caller.ts';
 import { h, replace, type Child } from '../dom.ts';
 import { day, ms } from '../format.ts';
+import { treePanel } from '../call-tree.ts';
 import { denials, details, heading, json, panel, statusPill, table } from '../parts.ts';
 import { storyOf, type Story } from '../story.ts';
 import type { Receipt, SkillPage, StoredReceipt } from '../types.ts';
@@ -17,11 +18,13 @@ export const callView: View = async (page, { argument }) => {
   const stored = await get<StoredReceipt>(`/v1/receipts/${encodeURIComponent(argument)}`);
   const { receipt } = stored;
   const story = storyOf(receipt, await sameSkill(receipt));
+  const tree = await treePanel(receipt);
   replace(
     page,
     heading(`Call of ${receipt.skill.name}`, h('a', { attrs: { href: '#/audit' } }, 'All receipts')),
     summary(receipt),
     panel('What was asked', sentences(story.asked), skillLink(receipt)),
+    tree,
     panel('Where it ran', sentences(story.ran)),
     panel('What it was granted', sentences(story.granted)),
     receipt.execution && panel('What it used', sentences(story.used)),

@@ -10,7 +10,7 @@ import { tokens } from '../../../guest/wasm/js/install/lexer.ts';
 import { prepareSources } from '../../../guest/wasm/js/install/sources.ts';
 import { words } from '../../words.ts';
 
-const values = (source: string, kind: 'imports' | 'env' | 'hosts' | 'fetches'): string[] =>
+const values = (source: string, kind: 'imports' | 'env' | 'hosts' | 'fetches' | 'calls'): string[] =>
   findIn(source, 'x.ts')[kind].map(({ value }) => value);
 
 describe('imports are found in', () => {
@@ -56,6 +56,15 @@ describe('hosts and requests are found in', () => {
   ])('%s', (source, count) => {
     expect(values(source, 'fetches')).toHaveLength(count);
   });
+});
+
+describe('calls of skills are found in', () => {
+  test.each([
+    ["await skills.text.word_stats({ text }); skills['math/double']({})", ['text/word_stats', 'math/double']],
+    ['const call = skills.text.word_stats; skills[name]({}); skills.text[name]({})', []],
+    ['const skills = []; skills.map.call(x); skills.push(1)', []],
+    ['this.skills.text.join(); skills.push(1); "skills.text.join()"', []],
+  ])('%s', (source, expected) => expect(values(source, 'calls')).toEqual(expected));
 });
 
 test('the lexer tells a division from a regular expression', () => {

@@ -19,10 +19,14 @@ export interface Findings {
   hosts: Finding[];
   /** Calls of `fetch`. */
   fetches: Finding[];
+  /** Skills that it calls by name, as `category/name`. */
+  calls: Finding[];
 }
 
 const HOST = /^(?:https?|wss?):\/\/(?:[^/?#@\s]*@)?([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(?=[:/?#]|$)/i;
 const ENV_NAME = /^[A-Za-z_]\w*$/;
+const SKILL = /^[a-z0-9][a-z0-9_-]{0,99}\/[a-z0-9][a-z0-9_-]{0,99}$/;
+const DECLARES: ReadonlySet<string> = new Set(['const', 'let', 'var', 'function', 'class', 'import']);
 const MAX_VALUE = 1000;
 /** Maximum number of tokens of one pattern that are examined. */
 const MAX_TAKEN_APART = 400;
@@ -30,7 +34,8 @@ const MAX_TAKEN_APART = 400;
 export function findIn(source: string, file: string): Findings {
   const words = [...tokens(source)];
   const hasOwnEnv = words.some(({ kind, value }) => kind === 'text' && value === 'skillcell:env');
-  const found: Findings = { imports: [], env: [], hosts: [], fetches: [] };
+  const hasOwnSkills = words.some((_, at) => isDeclared(words, at, 'skills'));
+  const found: Findings = { imports: [], env: [], hosts: [], fetches: [], calls: [] };
   const add = (kind: keyof Findings, value: string, { line }: Token): void =>
     void found[kind].push({ value: value.slice(0, MAX_VALUE), at: `${file}:${line}` });
   for (const [at, word] of words.entries()) {
@@ -40,6 +45,8 @@ export function findIn(source: string, file: string): Findings {
     const host = hostIn(word);
     if (host !== undefined) add('hosts', host, word);
     if (isFetch(words, at)) add('fetches', 'fetch', word);
+    const called = hasOwnSkills ? undefined : callAt(words, at);
+    if (called !== undefined) add('calls', called, word);
   }
   return found;
 }
@@ -102,6 +109,24 @@ function isFetch(words: Token[], at: number): boolean {
   if (word?.kind !== 'name' || word.value !== 'fetch' || next?.value !== '(') return false;
   if (words[at - 1]?.value === 'function') return false;
   return !isProperty(words, at) || words[at - 2]?.value === 'globalThis';
+}
+
+/** `skills.text.word_stats(`, `skills['text/word_stats'](` */
+function callAt(words: Token[], at: number): string | undefined {
+  const [word, first, category, second, name, open] = words.slice(at, at + 6);
+  if (word?.kind !== 'name' || word.value !== 'skills' || isProperty(words, at)) return undefined;
+  const isKey = first?.value === '[' && category?.kind === 'text' && second?.value === ']';
+  if (isKey) return SKILL.test(category.value) && name?.value === '(' ? category.value : undefined;
+  const isPath = first?.value === '.' && second?.value === '.' && open?.value === '(';
+  const whole = `${category?.value ?? ''}/${name?.value ?? ''}`;
+  return isPath && SKILL.test(whole) ? whole : undefined;
+}
+
+/** Whether the source has a binding of its own with this name; parameters are not found. */
+function isDeclared(words: Token[], at: number, name: string): boolean {
+  const [before, word] = [words[at], words[at + 1]];
+  if (before?.kind !== 'name' || word?.kind !== 'name' || word.value !== name) return false;
+  return DECLARES.has(before.value);
 }
 
 function isProperty(words: Token[], at: number): boolean {

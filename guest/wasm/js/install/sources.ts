@@ -41,6 +41,7 @@ export function prepareSources(files: ReadonlyMap<string, string>, entry: string
       env: all('env'),
       hosts: all('hosts'),
       fetches: all('fetches'),
+      calls: all('calls'),
       unparsed: reached.flatMap((path) => unparsed.get(path) ?? []),
     },
   };

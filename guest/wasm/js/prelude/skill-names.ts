@@ -44,13 +44,19 @@ export function namesFor(call: (name: string, params: unknown) => Promise<unknow
   return {
     functions: byName(callOf),
     skills: byName((name) =>
-      name.includes('/') ? callOf(name) : byName((inner) => callOf(`${name}/${inner}`)),
+      name.includes('/')
+        ? callOf(name)
+        : // Called itself, it is an Agent Skills folder: those have a name without a category.
+          byName((inner) => callOf(`${name}/${inner}`), callOf(`skills/${name}`)),
     ),
   };
 }
 
-function byName<T>(make: (name: string) => T): Record<string, T> {
-  return new Proxy(Object.create(null) as Record<string, T>, {
+function byName<T, Target extends object>(
+  make: (name: string) => T,
+  target: Target = Object.create(null) as Target,
+): Target & Record<string, T> {
+  return new Proxy(target as Target & Record<string, T>, {
     get: (_, name) => (typeof name === 'string' && !NOT_NAMES.has(name) ? make(name) : undefined),
   });
 }

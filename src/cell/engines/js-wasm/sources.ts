@@ -28,6 +28,7 @@ const findingsSchema: z.ZodType<ScriptFindings> = z.object({
   env: findings,
   hosts: findings,
   fetches: findings,
+  calls: findings,
   unparsed: findings,
 });
 
@@ -36,6 +37,7 @@ export interface ScriptFindings {
   env: Finding[];
   hosts: Finding[];
   fetches: Finding[];
+  calls: Finding[];
   unparsed: Finding[];
 }
 

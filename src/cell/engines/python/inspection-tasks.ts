@@ -22,6 +22,7 @@ export const inspectionSchema: z.ZodType<Inspection> = z.object({
   env: findings,
   hosts: findings,
   unparsed: findings,
+  calls: findings.optional(),
 });
 export const replySchema: z.ZodType<InspectorReply> = z.object({
   findings: inspectionSchema,
