@@ -22,7 +22,7 @@ import { ClientCall, type ClientParts, type Ending } from './client-call.ts';
 import { IdempotencyKeys } from './idempotency.ts';
 import { Marks } from './marks.ts';
 import type { Announcement, CallHead, Reply } from './messages.ts';
-import { SKILLS_STORE, subjects, tenantToken, token } from './names.ts';
+import { subjects, tenantToken, token } from './names.ts';
 import { Fleet } from './placement.ts';
 import { ReceiptForwarder } from './receipts.ts';
 import { Stores } from './stores.ts';
@@ -50,6 +50,9 @@ export interface ClusterExecuteOptions extends ExecuteOptions {
 
 const WAIT_MS = 30_000;
 const RECEIPTS_MS = 5000;
+/** How long a front end believes that a store has a bundle. */
+const ASK_AGAIN_MS = 60_000;
+const MAX_PUBLISHED = 10_000;
 
 /** What a request asks a cluster to do, once it has its turn and its skill. */
 interface Asked {
@@ -71,8 +74,8 @@ export class ClusterClient implements AsyncDisposable {
   readonly #replies: Subscription;
   readonly #nextId = createCallIds();
   readonly #waiting = new Map<string, ClientCall>();
-  /** Bundles that the store has. */
-  readonly #published = new Map<string, Promise<void>>();
+  /** Bundles that the stores have, by tenant and digest. */
+  readonly #published = new Map<string, { done: Promise<void>; at: number }>();
 
   private constructor(options: ClusterClientOptions, parts: ClientParts, keys: IdempotencyKeys) {
     this.#options = options;
@@ -134,7 +137,7 @@ export class ClusterClient implements AsyncDisposable {
       asked = { id, skill, params: bytesOf(params), tenant, options, isRepeated: false };
       const { pools = ['default'] } = this.#options;
       pool = await this.#fleet.place(pools, { skill, execution: options.execution, tenant });
-      await this.#publishBundle(skill);
+      await this.#publishBundle(tenant, skill);
     } catch (thrown) {
       return this.#endHere(ref, id, { options, error: toSkillError(thrown) });
     }
@@ -230,20 +233,20 @@ export class ClusterClient implements AsyncDisposable {
     };
   }
 
-  /** Puts the bundle where workers find it by its digest, once. */
-  #publishBundle({ bundle }: Skill): Promise<void> {
+  /** Puts the bundle where workers of the tenant find it by its digest, once in a while. */
+  #publishBundle(tenant: string, { bundle }: Skill): Promise<void> {
     // Every worker has the same bundled skills, or another version of Skillcell.
     if (bundle.origin === 'bundled') return Promise.resolve();
-    const name = bundle.digest.replace(/^sha256:/, '');
-    const known = this.#published.get(name);
-    if (known) return known;
-    const { stores } = this.#parts;
-    const publishing = stores
-      .has(SKILLS_STORE, name)
-      .then((has) => (has ? undefined : stores.put(SKILLS_STORE, name, packBundle(bundle))));
-    this.#published.set(name, publishing);
-    publishing.catch(() => this.#published.delete(name));
-    return publishing;
+    const key = `${tenant} ${bundle.digest}`;
+    const known = this.#published.get(key);
+    if (known && performance.now() - known.at < ASK_AGAIN_MS) return known.done;
+    const done = this.#parts.stores.putBundle(tenant, bundle.digest, () => packBundle(bundle));
+    this.#published.delete(key);
+    this.#published.set(key, { done, at: performance.now() });
+    done.catch(() => this.#published.delete(key));
+    const [oldest] = this.#published.keys();
+    if (this.#published.size > MAX_PUBLISHED && oldest !== undefined) this.#published.delete(oldest);
+    return done;
   }
 
   #hear(message: Msg): void {

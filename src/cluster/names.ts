@@ -18,9 +18,6 @@ export const BUCKETS = {
   keys: 'sc_keys',
 } as const;
 
-/** The object store of bundles, by digest. */
-export const SKILLS_STORE = 'sc_skills';
-
 const TOKEN = /^[A-Za-z0-9_-]{1,64}$/;
 const PLAIN = /^[a-z0-9]{1,32}$/;
 
@@ -78,7 +75,7 @@ export function placeOfConsumer(name: string): { pool: string; tenant: string } 
   return pool !== undefined && tenant !== undefined ? { pool, tenant } : undefined;
 }
 
-/** The object store of a tenant's large parameters and results, so that a key can be limited to it. */
+/** The object store of a tenant's bundles and large parameters and results, so that a key can be limited to it. */
 export function storeOf(tenant: string): string {
   return `sc_large_${token(tenant)}`;
 }

@@ -17,7 +17,7 @@ import { Kvm } from '@nats-io/kv';
 import { Objm } from '@nats-io/obj';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { SkillError } from '../errors.ts';
-import { BUCKETS, consumerOf, SKILLS_STORE, storeOf, STREAMS, subjects, tenantToken } from './names.ts';
+import { BUCKETS, consumerOf, storeOf, STREAMS, subjects, tenantToken } from './names.ts';
 
 /** What one tenant may use of the whole cluster. */
 export interface TenantShare {
@@ -59,7 +59,6 @@ export async function setUpCluster(connection: NatsConnection, options: SetupOpt
     await buckets.create(name, { history: 1, ttl: WINDOW_MS, storage: StorageType.File, replicas });
   const stores = new Objm(connection);
   const kept = { storage: StorageType.File, replicas };
-  await stores.create(SKILLS_STORE, kept);
   for (const { name, concurrent = DEFAULT_CONCURRENT } of tenants) {
     const tenant = tenantToken(name);
     await stores.create(storeOf(tenant), { ...kept, ttl: nanos(WINDOW_MS) });

@@ -1,33 +1,35 @@
 /**
- * Parameters, results and bundles that are too large for a message, in object stores. The client of the store verifies
- * every digest while it reads.
+ * Parameters, results and bundles that are too large for a message, in the object store of their tenant: a key of another
+ * tenant can neither read nor replace them.
  *
  * @module
  */
-import { Objm, type ObjectStore } from '@nats-io/obj';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { SkillError } from '../errors.ts';
 import { storeOf } from './names.ts';
+import { TenantObjects } from './objects.ts';
 
 /** Larger bodies travel by the object store; the servers accept messages of 1 MiB. */
 export const MAX_INLINE: number = 512 * 1024;
 /** Twice the largest bundle. */
 const MAX_OBJECT = 128 * 1024 * 1024;
+/** Objects expire after a day, and a call waits for an hour at most. */
+const RENEW_MS = 12 * 3_600_000;
 
 export class Stores {
   readonly #connection: NatsConnection;
-  readonly #open = new Map<string, Promise<ObjectStore>>();
 
   constructor(connection: NatsConnection) {
     this.#connection = connection;
   }
 
   async putLarge(tenant: string, name: string, bytes: Uint8Array): Promise<void> {
-    await this.put(storeOf(tenant), name, bytes);
+    if (bytes.length > MAX_OBJECT) throw tooLarge(bytes.length);
+    await this.#of(tenant).put(name, bytes);
   }
 
   async getLarge(tenant: string, name: string): Promise<Uint8Array> {
-    const bytes = await this.get(storeOf(tenant), name);
+    const bytes = await this.#get(tenant, name);
     if (bytes) return bytes;
     throw new SkillError('internal', `The cluster has no object ${JSON.stringify(name)}`, {
       fix: 'Call the skill again. If this happens again, check the storage limits of the servers.',
@@ -36,37 +38,39 @@ export class Stores {
 
   /** Frees the room early; otherwise the object expires. */
   dropLarge(tenant: string, name: string): void {
-    this.#store(storeOf(tenant))
-      .then((store) => store.delete(name))
+    this.#of(tenant)
+      .drop(name)
       .catch(() => 'it expires by itself');
   }
 
-  async put(store: string, name: string, bytes: Uint8Array): Promise<void> {
-    if (bytes.length > MAX_OBJECT) throw tooLarge(bytes.length);
-    await (await this.#store(store)).putBlob({ name }, bytes);
+  /** Puts a bundle where the workers of its tenant find it, unless it is there for long enough. */
+  async putBundle(tenant: string, digest: string, pack: () => Uint8Array): Promise<void> {
+    const objects = this.#of(tenant);
+    const known = await objects.info(bundleName(digest)).catch(() => undefined);
+    if (known && Date.now() - known.at.getTime() < RENEW_MS) return;
+    await this.putLarge(tenant, bundleName(digest), pack());
   }
 
-  async has(store: string, name: string): Promise<boolean> {
-    return (await (await this.#store(store)).info(name)) !== null;
+  getBundle(tenant: string, digest: string): Promise<Uint8Array | undefined> {
+    return this.#get(tenant, bundleName(digest));
   }
 
-  async get(store: string, name: string): Promise<Uint8Array | undefined> {
-    const opened = await this.#store(store);
-    const info = await opened.info(name);
+  async #get(tenant: string, name: string): Promise<Uint8Array | undefined> {
+    const objects = this.#of(tenant);
+    const info = await objects.info(name);
     if (!info) return undefined;
-    // Before a byte of it is read: its sender may lie about nothing but the size.
+    // Before a byte of it is read.
     if (info.size > MAX_OBJECT) throw tooLarge(info.size);
-    return (await opened.getBlob(name)) ?? undefined;
+    return objects.read(info);
   }
 
-  #store(name: string): Promise<ObjectStore> {
-    const known = this.#open.get(name);
-    if (known) return known;
-    const opening = new Objm(this.#connection).open(name);
-    this.#open.set(name, opening);
-    opening.catch(() => this.#open.delete(name));
-    return opening;
+  #of(tenant: string): TenantObjects {
+    return new TenantObjects(this.#connection, storeOf(tenant));
   }
+}
+
+function bundleName(digest: string): string {
+  return `bundle.${digest.replace(/^sha256:/, '')}`;
 }
 
 function tooLarge(bytes: number): SkillError {

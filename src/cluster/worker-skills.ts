@@ -7,7 +7,6 @@ import { existsSync, rmSync } from 'node:fs';
 import type { Skill } from '../load/skill.ts';
 import type { Runtime } from '../runtime.ts';
 import { bundleFolder, otherDigest, unpackBundle, writeBundle } from './bundles.ts';
-import { SKILLS_STORE } from './names.ts';
 import type { Stores } from './stores.ts';
 
 /** Loaded skills that a worker keeps and announces. */
@@ -18,6 +17,12 @@ export interface WorkerSkillsOptions {
   stores: Stores;
   /** False: only skills that are installed here. */
   acceptsBundles: boolean;
+}
+
+/** As a message names it. */
+interface WantedSkill {
+  name: string;
+  digest: string;
 }
 
 export class WorkerSkills {
@@ -37,10 +42,10 @@ export class WorkerSkills {
     return this.#loaded.has(digest);
   }
 
-  async load(name: string, digest: string): Promise<Skill> {
+  async load(tenant: string, { name, digest }: WantedSkill): Promise<Skill> {
     const known = this.#loaded.get(digest);
     this.#loaded.delete(digest);
-    const loading = known ?? this.#find(name, digest);
+    const loading = known ?? this.#find(tenant, { name, digest });
     this.#loaded.set(digest, loading);
     loading.catch(() => this.#loaded.delete(digest));
     if (this.#loaded.size > MAX_WARM) this.#forgetOldest();
@@ -55,19 +60,19 @@ export class WorkerSkills {
     if (oldest !== undefined) this.#loaded.delete(oldest);
   }
 
-  async #find(name: string, digest: string): Promise<Skill> {
+  async #find(tenant: string, { name, digest }: WantedSkill): Promise<Skill> {
     const { runtime, acceptsBundles } = this.#options;
     const own = await runtime.load(name).catch(() => undefined);
     if (own?.bundle.digest === digest) return own;
-    if (acceptsBundles) return this.#fetch(name, digest);
+    if (acceptsBundles) return this.#fetch(tenant, { name, digest });
     throw otherDigest(name, digest, own?.bundle.digest);
   }
 
-  async #fetch(name: string, digest: string): Promise<Skill> {
+  async #fetch(tenant: string, { name, digest }: WantedSkill): Promise<Skill> {
     const { runtime, stores } = this.#options;
     let dir = bundleFolder(runtime.home, digest);
     if (!existsSync(dir)) {
-      const bytes = await stores.get(SKILLS_STORE, digest.replace(/^sha256:/, ''));
+      const bytes = await stores.getBundle(tenant, digest);
       if (!bytes) throw otherDigest(name, digest, undefined);
       dir = writeBundle(runtime.home, digest, unpackBundle(bytes));
     }

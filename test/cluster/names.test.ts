@@ -4,7 +4,8 @@
  */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { makeKey, parseKeyRequest, serverConfig } from '../../src/cluster/keys.ts';
+import { makeKey, parseKeyRequest } from '../../src/cluster/keys.ts';
+import { serverConfig } from '../../src/cluster/server-config.ts';
 import {
   consumerOf,
   placeOfConsumer,
