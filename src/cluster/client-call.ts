@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream } from '@nats-io/jetstream';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
@@ -25,8 +26,11 @@ export interface ClientParts {
   stores: Stores;
 }
 
-/** How a call ended: with an outcome of a worker, or before it began, which is this front end's to report. */
-export type Ending = { outcome: Outcome } | { neverBegan: SkillError };
+/**
+ * How a call ended: with an outcome of a worker, or before it began. `neverBegan`: this front end took it back, so the
+ * receipt is its own. `takenBack`: another request with the same idempotency key did, and has the receipt.
+ */
+export type Ending = { outcome: Outcome } | { neverBegan: SkillError } | { takenBack: SkillError };
 
 /** A call that the queue took, and what may come back. */
 export interface QueuedCall {
@@ -52,6 +56,8 @@ const STORED_MS = 10_000;
 export class ClientCall {
   readonly #parts: ClientParts;
   readonly #call: QueuedCall;
+  /** The same for all attempts, because the answer to the first may be lost. */
+  readonly #nonce = randomBytes(12).toString('hex');
   readonly #ending = Promise.withResolvers<Ending>();
   #worker: string | undefined;
   #heardAt = performance.now();
@@ -76,7 +82,7 @@ export class ClientCall {
         await jetstream(connection).publish(subject, frame, options);
       } catch (error) {
         // Not an error to repeat: nothing was stored.
-        if (isFull(error)) return full(head.skill.name);
+        if (isFull(error)) return full();
         throw error;
       }
       return undefined;
@@ -192,7 +198,7 @@ export class ClientCall {
   /** Our mark, the mark of another, or undefined if the servers do not answer. */
   async #take(): Promise<'mine' | Mark | undefined> {
     const { tenant, head } = this.#call;
-    const marked = { tenant, id: head.id };
+    const marked = { tenant, id: head.id, nonce: this.#nonce };
     const taken = await this.#parts.marks.take(marked, 'cancelled', MARK_MS).catch(() => undefined);
     if (!taken) return undefined;
     return taken.isMine ? 'mine' : taken.mark;
@@ -207,7 +213,7 @@ export class ClientCall {
   /** What a mark says about a call of which nothing is heard. */
   async #judge(mark: Mark): Promise<Ending | undefined> {
     const { tenant, head } = this.#call;
-    if (mark.state === 'cancelled') return { neverBegan: cancelledBefore() };
+    if (mark.state === 'cancelled') return { takenBack: cancelledBefore() };
     if (mark.state === 'done') {
       if (mark.isStored) return { outcome: await this.#stored().catch(() => this.#unknown(mark.by)) };
       // The answer is confirmed by this process before the mark says so, so it is being read.
@@ -270,8 +276,8 @@ function isFull(error: unknown): boolean {
   return error instanceof Error && FULL.test(error.message);
 }
 
-function full(skill: string): SkillError {
-  return new SkillError('resource_exceeded', `Too many calls of "${skill}" are waiting in the cluster`, {
+function full(): SkillError {
+  return new SkillError('resource_exceeded', 'Too many calls are waiting in the cluster', {
     fix: 'Try again after 1000 ms, or ask the operator to start more workers.',
     detail: { limit: 'busy', scope: 'cluster', retry_after_ms: 1000 },
   });

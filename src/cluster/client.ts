@@ -95,7 +95,7 @@ export class ClusterClient implements AsyncDisposable {
     token(name);
     const marks = await Marks.open(connection, name);
     const parts = { connection, runtime, marks, stores: new Stores(connection) };
-    return new ClusterClient(options, parts, await IdempotencyKeys.open(connection));
+    return new ClusterClient(options, parts, await IdempotencyKeys.open(connection, marks));
   }
 
   /** The workers that announce themselves. */
@@ -145,7 +145,7 @@ export class ClusterClient implements AsyncDisposable {
     if (idempotencyKey === undefined) return this.#run(asked, pool);
     try {
       const wanted = { id, request: requestOf(asked) };
-      const entry = await this.#keys.claim(asked.tenant, idempotencyKey, wanted);
+      const entry = await this.#keys.claim({ tenant: asked.tenant, key: idempotencyKey, wanted });
       return await this.#run({ ...asked, id: entry.id, isRepeated: entry.id !== id }, pool);
     } catch (thrown) {
       return this.#endHere(asked.skill, id, { options, error: toSkillError(thrown) });
@@ -169,7 +169,7 @@ export class ClusterClient implements AsyncDisposable {
     const isFirst = !this.#waiting.has(key);
     if (isFirst) this.#waiting.set(key, call);
     try {
-      await call.publish(subjects.job(pool, tenant, head.skill.name), asked.params);
+      await call.publish(subjects.job(pool, tenant), asked.params);
       events.accepted();
       return await this.#ended(asked, events, await call.wait());
     } catch (thrown) {
@@ -182,10 +182,16 @@ export class ClusterClient implements AsyncDisposable {
     }
   }
 
-  async #ended({ skill, id, options }: Asked, events: Events, ending: Ending): Promise<Outcome> {
+  async #ended(asked: Asked, events: Events, ending: Ending): Promise<Outcome> {
+    const { skill, id, options } = asked;
     if ('outcome' in ending) {
       events.done(ending.outcome);
       return ending.outcome;
+    }
+    if ('takenBack' in ending) {
+      const outcome = refused(asked, ending.takenBack);
+      events.done(outcome);
+      return outcome;
     }
     // Its receipt is this front end's, because no worker ever had it.
     const onEvent = events.withoutAccepted(options.onEvent);

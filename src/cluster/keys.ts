@@ -77,7 +77,7 @@ export function permissionsOf({ role, name, tenants = ['*'], pools = ['*'] }: Ke
         HELLO_SUBJECT,
         'sc.alive.*',
       ],
-      subscribe: [own.inbox, `${ANNOUNCE_SUBJECT}.*`],
+      subscribe: [own.inbox, `${ANNOUNCE_SUBJECT}.*.*.*`],
     };
   return role === 'front'
     ? frontPermissions(name, own, pools)
@@ -96,7 +96,7 @@ function frontPermissions(name: string, { inbox, tenants }: Own, pools: readonly
       HELLO_SUBJECT,
       // The list names all tenants, so a key of some of them may not read it.
       ...(tenants.includes('*') ? [`$JS.API.CONSUMER.LIST.${STREAMS.calls}`] : []),
-      ...pools.flatMap((pool) => tenants.map((tenant) => `sc.job.${pool}.${tenant}.*`)),
+      ...pools.flatMap((pool) => tenants.map((tenant) => `sc.job.${pool}.${tenant}`)),
       ...tenants.map((tenant) => `sc.cancel.${tenant}.*`),
       'sc.alive.*',
       ...tenants.flatMap((tenant) => [`$KV.${BUCKETS.marks}.${tenant}.*`, `$KV.${BUCKETS.keys}.${tenant}.*`]),
@@ -104,7 +104,7 @@ function frontPermissions(name: string, { inbox, tenants }: Own, pools: readonly
       ...largeStores(tenants),
       ...receiptWriter(name),
     ],
-    subscribe: [inbox, `sc.reply.*.${name}.*`, `${ANNOUNCE_SUBJECT}.*`],
+    subscribe: [inbox, `sc.reply.*.${name}.*`, `${ANNOUNCE_SUBJECT}.*.*.*`],
   };
 }
 
@@ -132,7 +132,9 @@ function workerPermissions(
       ...tenants.map((tenant) => `$KV.${BUCKETS.marks}.${tenant}.*`),
       ...bucketReader(BUCKETS.marks, tenants),
       'sc.alive.*',
-      `${ANNOUNCE_SUBJECT}.${name}`,
+      ...only.pools.flatMap((pool) =>
+        tenants.map((tenant) => `${ANNOUNCE_SUBJECT}.${pool}.${tenant}.${name}`),
+      ),
       ...largeStores(tenants),
       ...receiptWriter(name),
     ],

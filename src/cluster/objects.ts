@@ -80,7 +80,7 @@ export class TenantObjects {
     const nuid = randomBytes(11).toString('hex');
     for (let at = 0; at < bytes.length; at += CHUNK)
       await client.publish(this.#chunks(nuid), bytes.subarray(at, at + CHUNK), { timeout: PUBLISH_MS });
-    const digest = `SHA-256=${createHash('sha256').update(bytes).digest('base64url')}`;
+    const digest = `SHA-256=${createHash('sha256').update(bytes).digest('base64url')}=`;
     const chunks = Math.ceil(bytes.length / CHUNK);
     await this.#describe(name, { bucket: this.#store, name, nuid, size: bytes.length, chunks, digest });
     if (before) await this.#empty(before.nuid);

@@ -100,10 +100,20 @@ function isMissing(error: unknown): boolean {
   return (error as { code?: unknown }).code === NO_MESSAGE;
 }
 
-/** Every row of the stream, with its writer, in the order of the stream. */
-export async function* allRows(connection: NatsConnection): AsyncGenerator<{ writer: string; row: Row }> {
+/** Every row of the stream, with its writer, in the order of the stream; without a row if it cannot be read. */
+export async function* allRows(
+  connection: NatsConnection,
+): AsyncGenerator<{ writer: string; row: Row | undefined }> {
   for await (const { subject, data } of readStream(connection, STREAMS.receipts))
-    yield { writer: subject.split('.')[2] ?? '', row: readRow(data) };
+    yield { writer: subject.split('.')[2] ?? '', row: rowOf(data) };
+}
+
+function rowOf(data: Uint8Array): Row | undefined {
+  try {
+    return readRow(data);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Every message that a stream has now. Needs no consumer, which could deliver to any subject. */

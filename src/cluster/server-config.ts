@@ -23,9 +23,10 @@ export interface ServerOptions {
 const SHARED = 'SC';
 
 /** What others may ask of the account of the streams. Each account imports only its part. */
-const SERVICES = ['$JS.API.>', '$JS.ACK.>', '$KV.>', '$O.>', 'sc.job.>', 'sc.receipt.*'];
+const SERVICES = ['$JS.API.>', '$JS.ACK.>', '$KV.>', '$O.>', 'sc.job.*.*', 'sc.receipt.*'];
 /** What others may hear, without an answer. Each account exports what its owner says, and imports from those it listens to. */
-const SAID = ['sc.cancel.*.*', `${ANNOUNCE_SUBJECT}.*`, HELLO_SUBJECT];
+const ANNOUNCED = `${ANNOUNCE_SUBJECT}.*.*.*`;
+const SAID = ['sc.cancel.*.*', ANNOUNCED, HELLO_SUBJECT];
 
 /** The configuration file of a server that knows exactly these keys. */
 export function serverConfig(keys: readonly MadeKey[], options: ServerOptions): string {
@@ -59,7 +60,7 @@ function sharedAccount(admins: readonly MadeKey[], others: readonly MadeKey[]): 
   ];
   const imports = [
     ...others.flatMap((key) => (key.role === 'worker' ? [service(key, `sc.alive.${key.name}`)] : [])),
-    ...others.flatMap((key) => heardFrom(key, [`${ANNOUNCE_SUBJECT}.*`])),
+    ...others.flatMap((key) => heardFrom(key, [ANNOUNCED])),
   ];
   const users = admins.map(({ publicKey }) => `{ nkey: ${publicKey} }`);
   return account(SHARED, { users, exports, imports, extra: ['jetstream: enabled'] });

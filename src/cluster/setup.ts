@@ -30,7 +30,7 @@ export interface TenantShare {
 export interface SetupOptions {
   tenants: readonly TenantShare[];
   pools?: readonly string[];
-  /** Calls of one tenant and skill that may wait. */
+  /** Calls of one tenant that may wait in a pool. */
   queue?: number;
   /** Calls of all tenants that may wait. */
   queueOfAll?: number;
@@ -76,7 +76,7 @@ function streamsOf({ queue = DEFAULT_QUEUE, queueOfAll, replicas = 1 }: SetupOpt
     {
       ...shared,
       name: STREAMS.calls,
-      subjects: ['sc.job.>'],
+      subjects: ['sc.job.*.*'],
       retention: RetentionPolicy.Workqueue,
       // The refusal that a publisher gets is the 429 of the caller.
       discard: DiscardPolicy.New,
@@ -129,7 +129,7 @@ async function addConsumer(
     await manager.consumers.add(STREAMS.calls, {
       ...settings,
       durable_name: name,
-      filter_subject: subjects.jobsOf(pool, tenant),
+      filter_subject: subjects.job(pool, tenant),
       ack_policy: AckPolicy.Explicit,
       // Never given up here: the mark decides whether it may begin.
       max_deliver: -1,
