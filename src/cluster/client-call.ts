@@ -38,6 +38,8 @@ export interface QueuedCall {
   tenant: string;
   signal: AbortSignal | undefined;
   onReply: (reply: Reply) => void;
+  /** How long it may take once it has begun; a worker that says for ever that it still runs it is not believed. */
+  runMs: number;
   /** An earlier request with the same idempotency key may have run it already. */
   isRepeated: boolean;
 }
@@ -61,11 +63,15 @@ export class ClientCall {
   readonly #ending = Promise.withResolvers<Ending>();
   #worker: string | undefined;
   #heardAt = performance.now();
+  readonly #endBy: number;
+  #hasWarned = false;
   readonly #stopped = new AbortController();
 
   constructor(parts: ClientParts, call: QueuedCall) {
     this.#parts = parts;
     this.#call = call;
+    const untilBegin = Math.max(0, call.head.beginBefore - Date.now());
+    this.#endBy = performance.now() + untilBegin + call.runMs;
   }
 
   /** Puts the call into its queue. Throws `resource_exceeded` if the queue is full; then it was never accepted. */
@@ -93,9 +99,10 @@ export class ClientCall {
 
   /** A reply on the subject of this call. */
   hear(message: Msg): void {
-    this.#heardAt = performance.now();
     this.#read(message).catch((error: unknown) => {
-      process.emitWarning(String(error), 'SkillcellWarning');
+      // Once, because whoever sends such messages can send many.
+      if (!this.#hasWarned) process.emitWarning(String(error), 'SkillcellWarning');
+      this.#hasWarned = true;
     });
   }
 
@@ -118,6 +125,7 @@ export class ClientCall {
 
   async #read(message: Msg): Promise<void> {
     const { reply, body } = readReply(message.data);
+    this.#heardAt = performance.now();
     if (reply.type === 'accepted' || reply.type === 'alive') this.#worker = reply.worker;
     if (reply.type === 'lost') return this.#ending.resolve({ outcome: this.#unknown(reply.worker) });
     if (reply.type === 'done') {
@@ -131,7 +139,7 @@ export class ClientCall {
   /** Small results are parsed here, large ones stay text that a worker thread has checked. */
   async #outcome(reply: Reply & { type: 'done' }, body: Uint8Array): Promise<Outcome> {
     const { head, tenant } = this.#call;
-    const outcome = outcomeOf(reply, head.id);
+    const outcome = outcomeOf(reply, head);
     if (!outcome.ok) return outcome;
     if (body.length <= MAX_JSON_HERE)
       return ordered(outcome, JSON.parse(Buffer.from(body).toString('utf8')) as unknown);
@@ -176,8 +184,15 @@ export class ClientCall {
     const earlier = isRepeated && this.#worker === undefined ? await this.#look() : undefined;
     if (earlier) return earlier;
     if (this.#worker === undefined && Date.now() > head.beginBefore + GRACE_MS) return this.#takeBack();
+    if (performance.now() > this.#endBy) return this.#giveUp();
     if (performance.now() - this.#heardAt < SILENT_MS) return undefined;
     return this.#look();
+  }
+
+  #giveUp(): Ending {
+    const { tenant, head } = this.#call;
+    this.#parts.connection.publish(subjects.cancel(tenant, head.id));
+    return { outcome: this.#unknown(this.#worker) };
   }
 
   /** Before it has begun, the mark makes sure that it never does; after that, its worker has to end it. */

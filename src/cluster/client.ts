@@ -13,7 +13,7 @@ import { SkillError, toSkillError } from '../errors.ts';
 import { JsonText } from '../json-text.ts';
 import type { Skill } from '../load/skill.ts';
 import type { Outcome, SkillIdentity } from '../outcome.ts';
-import type { LimitName } from '../vocabulary/limits.ts';
+import { DEFAULT_LIMITS, type LimitName } from '../vocabulary/limits.ts';
 import type { Place } from '../vocabulary/place.ts';
 import type { Runtime } from '../runtime.ts';
 import type { ExecuteOptions } from '../runtime-options.ts';
@@ -53,6 +53,7 @@ const RECEIPTS_MS = 5000;
 /** How long a front end believes that a store has a bundle. */
 const ASK_AGAIN_MS = 60_000;
 const MAX_PUBLISHED = 10_000;
+const PREPARE_MS = 10 * 60_000;
 
 /** What a request asks a cluster to do, once it has its turn and its skill. */
 interface Asked {
@@ -163,6 +164,7 @@ export class ClusterClient implements AsyncDisposable {
     const call = new ClientCall(this.#parts, {
       ...{ head, tenant, signal: options.signal, isRepeated },
       onReply: (reply) => events.hear(reply),
+      runMs: runMsOf(asked),
     });
     const key = subjects.mark(tenant, id);
     // A repeated request must not take the replies of the first.
@@ -339,6 +341,12 @@ function bytesOf(params: unknown): Uint8Array {
       cause,
     });
   }
+}
+
+/** A worker ends the call after its timeout; before that, it may have to fetch packages or an image. */
+function runMsOf({ skill, options }: Asked): number {
+  const declared = skill.bundle.manifest.limits.timeout ?? DEFAULT_LIMITS.timeout;
+  return Math.min(declared, options.timeout ?? declared) + PREPARE_MS;
 }
 
 /** What has to be equal for a request to be the same one again. */

@@ -144,10 +144,15 @@ export function readReply(bytes: Uint8Array): { reply: Reply; body: Uint8Array }
 }
 
 /** The outcome of a `done`, without a result; its shape is checked. */
-export function outcomeOf(reply: Reply & { type: 'done' }, callId: string): Outcome {
+export function outcomeOf(
+  reply: Reply & { type: 'done' },
+  { id, skill }: Pick<CallHead, 'id' | 'skill'>,
+): Outcome {
   const { outcome } = reply;
-  if (outcome.call_id !== callId) throw malformed('the outcome is that of another call');
+  if (outcome.call_id !== id) throw malformed('the outcome is that of another call');
   if (outcome.ok === (outcome.error !== undefined)) throw malformed('the outcome contradicts itself');
+  if (outcome.ok && (outcome.skill.name !== skill.name || outcome.skill.digest !== skill.digest))
+    throw malformed('the outcome is that of another skill');
   return outcome as unknown as Outcome;
 }
 

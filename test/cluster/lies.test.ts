@@ -7,11 +7,15 @@ import { jetstream, type JetStreamClient } from '@nats-io/jetstream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifyCluster } from '../../src/api/cluster.ts';
 import { chainHash, GENESIS } from '../../src/audit/queries.ts';
+import { createCallIds } from '../../src/audit/call-id.ts';
+import { ClientCall, type Ending } from '../../src/cluster/client-call.ts';
 import { writeFrame } from '../../src/cluster/frame.ts';
+import { Marks, openBucket } from '../../src/cluster/marks.ts';
 import { readCall, readReply } from '../../src/cluster/messages.ts';
 import { storeOf, subjects } from '../../src/cluster/names.ts';
 import { TenantObjects } from '../../src/cluster/objects.ts';
 import { ANNOUNCE_MS, Fleet } from '../../src/cluster/placement.ts';
+import { Stores } from '../../src/cluster/stores.ts';
 import type { Outcome } from '../../src/index.ts';
 import { openFolder, writeSkill } from '../write-skill.ts';
 import { openCluster, type ClusterStage, type Front } from './stage.ts';
@@ -249,5 +253,70 @@ describe('the verification of a fleet', () => {
     expect(await problemsNow()).toContain(missing);
     await client.publish('sc.receipt.w7', JSON.stringify(row));
     expect(await problemsNow()).toContain(`The call ${ID} has two receipts`);
+  });
+});
+
+describe('a worker that lies about a call', () => {
+  const usage = { wall_ms: 1, cpu_ms: 1, memory_peak_bytes: 1, fuel: 0, output_bytes: 1, host_calls: 0 };
+  const digest = 'a'.repeat(64);
+
+  /** A call that only the test answers, until it ends. */
+  async function answered(answers: (id: string) => Uint8Array[]): Promise<Ending> {
+    const id = createCallIds()();
+    const head = {
+      ...{ v: 1 as const, id, front: 'front9', skill: { name: 'test/slow', digest }, caller: 'c' },
+      ...{ isolated: true, beginBefore: Date.now() + 500 },
+    };
+    const parts = {
+      connection: stage.admin,
+      runtime: front.runtime,
+      marks: await Marks.open(stage.admin, 'front9'),
+      stores: new Stores(stage.admin),
+    };
+    const call = new ClientCall(parts, {
+      ...{
+        head,
+        tenant: 'acme',
+        signal: undefined,
+        isRepeated: false,
+        onReply: () => undefined,
+        runMs: 3000,
+      },
+    });
+    await new Marks(await openBucket(stage.admin, 'sc_marks'), 'w9').take(
+      { tenant: 'acme', id },
+      'begun',
+      20_000,
+    );
+    const subject = subjects.reply('acme', 'front9', id);
+    const heard = stage.admin.subscribe(subject, { callback: (_, message) => call.hear(message) });
+    const says = setInterval(() => answers(id).forEach((one) => stage.admin.publish(subject, one)), 100);
+    try {
+      return await call.wait();
+    } finally {
+      clearInterval(says);
+      heard.unsubscribe();
+    }
+  }
+
+  test('and says for ever that it runs is not believed longer than the call may take', async () => {
+    const ending = await answered(() => [writeFrame({ type: 'alive', worker: 'w9' })]);
+    expect(ending).toMatchObject({ outcome: { error: { code: 'outcome_unknown' } } });
+  });
+
+  test.each([
+    ['another name', { name: 'test/other', version: '1', digest }],
+    ['another digest', { name: 'test/slow', version: '1', digest: 'b'.repeat(64) }],
+  ])('cannot answer with the outcome of a skill with %s', async (_, skill) => {
+    const done = (id: string, given: object): Uint8Array => {
+      const outcome = { ok: true, call_id: id, skill: given, usage, logs: '', warnings: [] };
+      const capabilities = { used: [], denied: [] };
+      return writeFrame({ type: 'done', outcome: { ...outcome, capabilities } }, Buffer.from('"forged"'));
+    };
+    expect(await answered((id) => [done(id, skill)])).toMatchObject({
+      outcome: { error: { code: 'outcome_unknown' } },
+    });
+    const honest = { name: 'test/slow', version: '1', digest };
+    expect(await answered((id) => [done(id, honest)])).toMatchObject({ outcome: { result: 'forged' } });
   });
 });
