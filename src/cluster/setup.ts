@@ -122,14 +122,14 @@ async function addConsumer(
   }: SetupOptions & { pool: string; tenant: string; concurrent: number },
 ): Promise<void> {
   const name = consumerOf(pool, tenant);
-  const settings = { ack_wait: nanos(ackWaitMs), max_ack_pending: concurrent };
+  const filter = { filter_subject: subjects.job(pool, tenant) };
+  const settings = { ...filter, ack_wait: nanos(ackWaitMs), max_ack_pending: concurrent };
   const known = await manager.consumers.info(STREAMS.calls, name).catch(() => undefined);
   if (known) await manager.consumers.update(STREAMS.calls, name, settings);
   else
     await manager.consumers.add(STREAMS.calls, {
       ...settings,
       durable_name: name,
-      filter_subject: subjects.job(pool, tenant),
       ack_policy: AckPolicy.Explicit,
       // Never given up here: the mark decides whether it may begin.
       max_deliver: -1,
