@@ -11,12 +11,26 @@ import { ClusterClient, connectCluster } from '../src/api/cluster.ts';
 import { createRuntime } from '../src/index.ts';
 
 const AT_ONCE = 6;
+const CONNECT_MS = 60_000;
 const [url = '', name = '', folder = ''] = process.argv.slice(2);
-const connection = await connectCluster({ url, name });
+const connection = await connectPatiently();
 const runtime = createRuntime({ home: join(folder, `home-${name}`), cwd: folder });
 const client = await ClusterClient.open({ connection, name, runtime, waitMs: 20_000 });
 const closing = new AbortController();
 process.stdin.resume().on('end', () => closing.abort());
+
+/** A server may be down just now. */
+async function connectPatiently(): ReturnType<typeof connectCluster> {
+  const until = Date.now() + CONNECT_MS;
+  for (;;) {
+    try {
+      return await connectCluster({ url, name });
+    } catch (error) {
+      if (Date.now() > until) throw error;
+      await sleep(500);
+    }
+  }
+}
 
 function report(line: { id: string; code?: string }): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);

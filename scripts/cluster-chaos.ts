@@ -2,7 +2,7 @@
  * Kills workers, front ends and servers of a cluster at random while calls run, and then counts: no call ran twice, none is
  * lost without a word, all chains verify. Only loopback, bounded in time, ends only processes that it started.
  *
- *     npm run cluster:chaos -- [--servers 1|3] [--seconds 60] [--worker-every 1500] [--front-every 10000] [--seed 1]
+ *     npm run cluster:chaos -- [--servers 1|3] [--seconds 60] [--worker-every 1500] [--front-every 10000] [--ack-wait 10000] [--seed 1]
  *
  * @module
  */
@@ -10,6 +10,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { loadavg } from 'node:os';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -17,6 +18,7 @@ import { verifyCluster } from '../src/api/cluster.ts';
 import { allRows } from '../src/cluster/receipts.ts';
 import { openCluster, type ClusterStage, type WorkerProcess } from '../test/cluster/stage.ts';
 import { openFolder, writeSkill } from '../test/write-skill.ts';
+import { hostState, leftovers } from './cluster-leftovers.ts';
 import { ROOT } from './steps.ts';
 
 const WORKERS = ['w1', 'w2', 'w3', 'w4'];
@@ -27,6 +29,7 @@ interface Plan {
   seconds: number;
   workerEvery: number;
   frontEvery: number;
+  ackWait: number;
   random: () => number;
 }
 
@@ -118,7 +121,7 @@ async function hurtWorkers(
     } else {
       kills.workers++;
       await worker.kill('SIGKILL');
-      workers[at] = await stage.startWorker(worker.name, args);
+      workers[at] = await startAgain(stage, worker.name, args);
     }
   }
 }
@@ -136,6 +139,18 @@ async function hurtFronts(
     kills.fronts++;
     await end(front.child, 'SIGKILL');
     fronts[at] = startFront(stage, front.name, seen);
+  }
+}
+
+/** As a service manager does: a worker ends if no server answers when it starts. */
+async function startAgain(stage: ClusterStage, name: string, args: string[]): Promise<WorkerProcess> {
+  const until = Date.now() + SETTLE_MS;
+  for (;;) {
+    try {
+      return await stage.startWorker(name, args);
+    } catch (error) {
+      if (Date.now() > until) throw error;
+    }
   }
 }
 
@@ -158,12 +173,13 @@ function workerArgs(stage: ClusterStage): string[] {
 async function run(servers: number, plan: Plan): Promise<boolean> {
   const folder = openFolder();
   const workspace = writeSkills(folder);
+  const before = hostState();
   await using stage = await openCluster({
     folder,
     servers,
     replicas: servers,
     tenants: [{ name: 'acme' }],
-    ackWaitMs: 5000,
+    ackWaitMs: plan.ackWait,
   });
   const workers = await Promise.all(WORKERS.map((name) => stage.startWorker(name, workerArgs(stage))));
   const seen: Seen = { accepted: new Set(), ended: new Map() };
@@ -179,7 +195,9 @@ async function run(servers: number, plan: Plan): Promise<boolean> {
   for (const { child } of fronts) if (child.exitCode === null) await once(child, 'exit');
   const passed = await judge(stage, seen, join(workspace, 'log'));
   for (const worker of workers) await worker.kill('SIGTERM');
-  return passed;
+  const left = await leftovers(stage, folder, before);
+  console.log(JSON.stringify({ leftovers: left, load: loadavg().map((load) => Math.round(load)) }, null, 2));
+  return passed && Object.values(left).every((one) => one.length === 0);
 }
 
 async function judge(stage: ClusterStage, seen: Seen, log: string): Promise<boolean> {
@@ -224,6 +242,7 @@ if (import.meta.main) {
       seconds: { type: 'string', default: '60' },
       'worker-every': { type: 'string', default: '1500' },
       'front-every': { type: 'string', default: '10000' },
+      'ack-wait': { type: 'string', default: '10000' },
       seed: { type: 'string', default: '1' },
     },
   });
@@ -231,6 +250,7 @@ if (import.meta.main) {
     seconds: Math.min(600, Number(values.seconds)),
     workerEvery: Number(values['worker-every']),
     frontEvery: Number(values['front-every']),
+    ackWait: Number(values['ack-wait']),
     random: randomFrom(Number(values.seed)),
   });
   process.exitCode = passed ? 0 : 1;

@@ -191,7 +191,8 @@ export class Runtime implements AsyncDisposable {
 
   /** Reads, verifies and inspects a skill without running it. */
   async load(ref: string, options: LoadOptions = {}): Promise<Skill> {
-    const location = locateSkill(ref, this.#places);
+    const found = locateSkill(ref, this.#places);
+    const location = options.id === undefined ? found : { ...found, ids: [options.id] };
     // Every call needs the probes, which take as long as reading the skill, so both run in parallel.
     this.#machine.pairs().catch(() => 'the call probes again and gets the error');
     const bundle = await this.#read(location, { overlays: this.#places, ...options });

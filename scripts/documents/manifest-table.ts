@@ -24,6 +24,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
     'a key of Skillware. `isolated` refuses every mode without a jail or container around the skill, see [execution_mode](#execution_mode)',
   entry:
     'file to run, inside the bundle; absent: `skill.py`, `skill.ts`, `skill.js`, `skill.wasm` or `Dockerfile`',
+  idempotent:
+    '`true`: the same call may run twice, so in a [cluster](cluster.md#at-most-once) a request whose outcome is unknown may be repeated; absent: never',
   env_vars: 'variables that the skill may read, by name',
   'env_vars.NAME.description': 'what it is for',
   'env_vars.NAME.required': 'without a value the call is refused (`usage`)',

@@ -38,7 +38,8 @@ export interface MutationOptions extends MutationWords {
 /** One file of the corpus, changed in one to four places. */
 export function mutant({ corpus, seed, ...words }: MutationOptions): Uint8Array {
   const random = randomOf(seed);
-  let bytes: Uint8Array = pick(random, corpus).slice();
+  // A copy: `slice` of a Buffer is the same memory, and every mutation would stay in the corpus.
+  let bytes: Uint8Array = new Uint8Array(pick(random, corpus));
   for (let count = 1 + random(4); count > 0; count--) bytes = mutateOnce(bytes, { random, corpus, ...words });
   return bytes;
 }

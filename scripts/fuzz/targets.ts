@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { clusterBundleTarget, messagesTarget } from './cluster.ts';
 import { framesTarget } from './frames.ts';
 import { manifestTarget } from './manifest.ts';
 import { policyTarget } from './policy.ts';
@@ -28,6 +29,9 @@ export const FUZZ_TARGETS: readonly FuzzTarget[] = [
   wheelTarget,
   // Responses of servers, through the real gateway.
   upstreamTarget,
+  // Messages of a cluster, and bundles that travel through it.
+  messagesTarget,
+  clusterBundleTarget,
   // Output of cells, and contents of bundles and projects.
   framesTarget,
   manifestTarget,

@@ -145,12 +145,31 @@ export class ClusterClient implements AsyncDisposable {
     const { idempotencyKey } = options;
     if (idempotencyKey === undefined) return this.#run(asked, pool);
     try {
-      const wanted = { id, request: requestOf(asked) };
-      const entry = await this.#keys.claim({ tenant: asked.tenant, key: idempotencyKey, wanted });
-      return await this.#run({ ...asked, id: entry.id, isRepeated: entry.id !== id }, pool);
+      return await this.#runOnce(asked, pool, idempotencyKey);
     } catch (thrown) {
       return this.#endHere(asked.skill, id, { options, error: toSkillError(thrown) });
     }
+  }
+
+  /** The call of the first request with this key. Only a skill that says so may run again after a lost worker. */
+  async #runOnce(asked: Asked, pool: string, idempotencyKey: string): Promise<Outcome> {
+    const { id, tenant, skill, options } = asked;
+    const wanted = { id, request: requestOf(asked) };
+    const entry = await this.#keys.claim({ tenant, key: idempotencyKey, wanted });
+    const isRepeated = entry.id !== id;
+    const joined = { ...asked, id: entry.id, isRepeated };
+    if (!isRepeated || !skill.bundle.manifest.idempotent) return this.#run(joined, pool);
+    // Only one of both calls may be announced.
+    const { onEvent: _, ...quiet } = options;
+    const outcome = await this.#run({ ...joined, options: quiet }, pool);
+    if (outcome.ok || outcome.error.code !== 'outcome_unknown') {
+      const events = new Events(entry.id, this.#headOf(joined), options);
+      events.accepted();
+      events.done(outcome);
+      return outcome;
+    }
+    const again = await this.#keys.replace(tenant, idempotencyKey, { lost: entry, wanted });
+    return this.#run({ ...asked, id: again.id, isRepeated: again.id !== id }, pool);
   }
 
   #load(ref: string, { load }: ClusterExecuteOptions): Promise<Skill> {

@@ -4,7 +4,9 @@
  * @module
  */
 import { readFileSync } from 'node:fs';
-import { connect, nkeyAuthenticator, type NatsConnection } from '@nats-io/transport-node';
+import { isIP } from 'node:net';
+import { checkServerIdentity } from 'node:tls';
+import { connect, nkeyAuthenticator, type NatsConnection, type TlsOptions } from '@nats-io/transport-node';
 import { SkillError } from '../errors.ts';
 import { token } from './names.ts';
 
@@ -87,7 +89,7 @@ function serversOf(url: string): string[] {
   return servers;
 }
 
-function tlsOf(servers: readonly string[], options: ClusterOptions): Record<string, string> | undefined {
+function tlsOf(servers: readonly string[], options: ClusterOptions): TlsOptions | undefined {
   const { caFile, certFile, certKeyFile } = options;
   const files = {
     ...(caFile === undefined ? {} : { caFile }),
@@ -95,7 +97,23 @@ function tlsOf(servers: readonly string[], options: ClusterOptions): Record<stri
     ...(certKeyFile === undefined ? {} : { keyFile: certKeyFile }),
   };
   const wantsTls = servers.some((server) => server.startsWith('tls:'));
-  return wantsTls || Object.keys(files).length > 0 ? files : undefined;
+  if (!wantsTls && Object.keys(files).length === 0) return undefined;
+  return { ...files, checkServerIdentity: identityCheck(servers) } as TlsOptions;
+}
+
+/**
+ * The client names no host for a server with an IP address, and Node then compares the certificate with "localhost". Such a
+ * certificate has to be for one of the addresses that the operator gave.
+ */
+export function identityCheck(servers: readonly string[]): typeof checkServerIdentity {
+  const hosts = servers.map((server) => URL.parse(server)?.hostname.replace(/^\[|\]$/g, '') ?? '');
+  const addresses = hosts.filter((host) => isIP(host) !== 0);
+  return (host, certificate) => {
+    if (hosts.includes(host)) return checkServerIdentity(host, certificate);
+    const problems = addresses.map((address) => checkServerIdentity(address, certificate));
+    if (problems.some((problem) => problem === undefined)) return undefined;
+    return problems[0] ?? checkServerIdentity(host, certificate);
+  };
 }
 
 function readKey(file: string): string {

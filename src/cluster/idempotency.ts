@@ -22,6 +22,12 @@ export interface KeyedRequest {
   wanted: KeyEntry;
 }
 
+interface Replacement {
+  /** The call whose outcome is unknown. */
+  lost: KeyEntry;
+  wanted: KeyEntry;
+}
+
 export class IdempotencyKeys {
   readonly #bucket: KV;
   readonly #marks: Marks;
@@ -35,11 +41,23 @@ export class IdempotencyKeys {
     return new IdempotencyKeys(await openBucket(connection, BUCKETS.keys), marks);
   }
 
+  /** Puts another call in the place of one whose outcome is unknown; of several requests, one succeeds and all get its entry. */
+  async replace(tenant: string, key: string, { lost, wanted }: Replacement): Promise<KeyEntry> {
+    const name = nameOf(tenant, key);
+    return retried(WITHIN_MS, async () => {
+      const known = await this.#bucket.get(name);
+      const entry = known ? readKeyEntry(known.value) : undefined;
+      // Another request was faster, or an answer to this one got lost.
+      if (!known || (entry && entry.id !== lost.id)) return entry ?? this.claim({ tenant, key, wanted });
+      await this.#bucket.update(name, encode(wanted), known.revision);
+      return wanted;
+    });
+  }
+
   /** The entry of the first request with this key that was not taken back. Throws `usage` if that was a different request. */
   async claim({ tenant, key, wanted }: KeyedRequest): Promise<KeyEntry> {
     assertKey(key);
-    // The key itself may be confidential, and may have any characters.
-    const name = `${tenant}.${hash('sha256', key, 'hex')}`;
+    const name = nameOf(tenant, key);
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const known = await retried(WITHIN_MS, () => this.#createOrRead(name, wanted));
       if (!known || known.entry.id === wanted.id) return wanted;
@@ -87,6 +105,11 @@ function tooBusy(): SkillError {
     fix: 'Try again after 1000 ms.',
     detail: { limit: 'busy', scope: 'cluster', retry_after_ms: 1000 },
   });
+}
+
+/** The key itself may be confidential, and may have any characters. */
+function nameOf(tenant: string, key: string): string {
+  return `${tenant}.${hash('sha256', key, 'hex')}`;
 }
 
 function assertKey(key: string): void {

@@ -62,6 +62,9 @@ export function consumerOf(pool: string, tenant: string): string {
   return `P-${poolName(pool)}-${token(tenant)}`;
 }
 
+/** The group of every worker that takes calls from a queue; servers from 2.12 on serve its members by priority. */
+export const PULL_GROUP = 'workers';
+
 /** The reverse of `consumerOf`; undefined for any other consumer. */
 export function placeOfConsumer(name: string): { pool: string; tenant: string } | undefined {
   const [, pool, tenant] = /^P-([a-z0-9]{1,32})-([A-Za-z0-9_-]{1,64})$/.exec(name) ?? [];

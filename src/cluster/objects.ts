@@ -4,11 +4,11 @@
  *
  * @module
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, hash, randomBytes } from 'node:crypto';
 import { jetstream, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import { headers, type NatsConnection } from '@nats-io/transport-node';
 import { z } from 'zod';
-import { malformed } from './frame.ts';
+import { SkillError } from '../errors.ts';
 
 const CHUNK = 128 * 1024;
 const PUBLISH_MS = 5000;
@@ -46,10 +46,10 @@ export class TenantObjects {
     const found = await manager.direct.getMessage(`OBJ_${this.#store}`, { last_by_subj: this.#meta(name) });
     if (!found || found.data.length === 0) return undefined;
     const parsed = infoSchema.safeParse(jsonOf(found.data));
-    if (!parsed.success) throw malformed('an object has no valid description');
+    if (!parsed.success) throw unusable('its description is not valid');
     const { nuid, size, digest, deleted, options } = parsed.data;
     if (deleted) return undefined;
-    if (options?.link !== undefined) throw malformed('an object is a link');
+    if (options?.link !== undefined) throw unusable('it is a link');
     return { nuid, size, digest, at: found.time };
   }
 
@@ -62,15 +62,15 @@ export class TenantObjects {
     let bytes = 0;
     for (let seq = 1; bytes < size;) {
       const part = await manager.direct.getMessage(`OBJ_${this.#store}`, { seq, next_by_subj: subject });
-      if (!part || part.data.length === 0) throw malformed('an object is incomplete');
+      if (!part || part.data.length === 0) throw unusable('parts of it are missing');
       bytes += part.data.length;
-      if (bytes > size) throw malformed('an object is larger than it says');
+      if (bytes > size) throw unusable('it is larger than its size');
       sum.update(part.data);
       parts.push(part.data);
       seq = part.seq + 1;
     }
     if (digest.replace(/=+$/, '') !== `SHA-256=${sum.digest('base64url')}`)
-      throw malformed('an object has another digest');
+      throw unusable('its digests do not match');
     return Buffer.concat(parts);
   }
 
@@ -80,7 +80,7 @@ export class TenantObjects {
     const nuid = randomBytes(11).toString('hex');
     for (let at = 0; at < bytes.length; at += CHUNK)
       await client.publish(this.#chunks(nuid), bytes.subarray(at, at + CHUNK), { timeout: PUBLISH_MS });
-    const digest = `SHA-256=${createHash('sha256').update(bytes).digest('base64url')}=`;
+    const digest = objectDigest(bytes);
     const chunks = Math.ceil(bytes.length / CHUNK);
     await this.#describe(name, { bucket: this.#store, name, nuid, size: bytes.length, chunks, digest });
     if (before) await this.#empty(before.nuid);
@@ -130,6 +130,17 @@ export class TenantObjects {
   #manager(): Promise<JetStreamManager> {
     return jetstreamManager(this.#connection, { checkAPI: false });
   }
+}
+
+/** As the client of the store writes it. */
+export function objectDigest(bytes: Uint8Array): string {
+  return `SHA-256=${hash('sha256', bytes, 'base64url')}=`;
+}
+
+function unusable(reason: string): SkillError {
+  return new SkillError('skill_unavailable', `An object of the cluster cannot be used: ${reason}`, {
+    fix: 'Call the skill again. If this happens again, delete the object with the key of the administrator.',
+  });
 }
 
 function jsonOf(bytes: Uint8Array): unknown {

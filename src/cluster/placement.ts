@@ -9,7 +9,7 @@ import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import { SkillError } from '../errors.ts';
 import type { Skill } from '../load/skill.ts';
 import type { PairReport } from '../cell/machine.ts';
-import { fieldsSetByManifest } from '../policy/enforce-or-refuse.ts';
+import { fieldsSetByManifest, sharedByProcesses } from '../policy/enforce-or-refuse.ts';
 import { ENGINE_ROWS, type EngineName } from '../vocabulary/engines.ts';
 import type { Mode } from '../vocabulary/modes.ts';
 import { poolName, token } from './names.ts';
@@ -161,5 +161,7 @@ function fits(
   if (modes.length > 0 && !modes.includes(mode)) return false;
   const row = Object.hasOwn(ENGINE_ROWS, engine) ? ENGINE_ROWS[engine as EngineName] : undefined;
   const isForKind = row === undefined || row.kinds.some((one) => one === kind);
-  return isForKind && !fieldsSetByManifest(manifest).some((field) => unenforced.includes(field));
+  const fields = fieldsSetByManifest(manifest);
+  const needed = [...fields, ...sharedByProcesses(manifest, new Set(fields))];
+  return isForKind && !needed.some((field) => unenforced.includes(field));
 }

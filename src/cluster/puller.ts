@@ -1,11 +1,13 @@
 /**
  * Takes calls from the queues of tenants, one for each free place. Tenants with waiting calls take turns; for the others,
- * one request is parked at the server, so that a call reaches an idle worker at once.
+ * one request is parked at the server, so that a call reaches an idle worker at once: first one where the tenant is warm. No
+ * call waits for a certain worker, so nobody starves.
  *
  * @module
  */
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
-import { consumerOf, STREAMS } from './names.ts';
+import { consumerOf, PULL_GROUP, STREAMS } from './names.ts';
+import type { TenantQueue } from './queues.ts';
 
 /** Short, because a parked request of a stopped worker soaks up a delivery. */
 const PARKED_MS = 2000;
@@ -21,8 +23,13 @@ export interface PullerOptions {
   connection: NatsConnection;
   pool: string;
   slots: number;
+  /** Whether calls of this tenant are faster here than on a worker that never ran one. */
+  prefers: (tenant: string) => boolean;
   onCall: OnCall;
 }
+
+/** Of the workers that wait for a call, the servers choose one with the lowest number. */
+const PRIORITIES = { preferred: 0, other: 1 } as const;
 
 /** `ready`: may have calls. `asking`: a request without waiting is under way. `parked`: a request waits at the server. */
 type State = 'ready' | 'asking' | 'parked';
@@ -31,6 +38,7 @@ export class Puller {
   readonly #options: PullerOptions;
   readonly #tenants = new Map<string, State>();
   readonly #ongoing = new Set<Promise<void>>();
+  #prioritized: ReadonlySet<string> = new Set();
   #used = 0;
   #isClosed = false;
 
@@ -47,7 +55,11 @@ export class Puller {
   }
 
   /** The tenants whose queues exist. */
-  serve(tenants: readonly string[]): void {
+  serve(queues: readonly TenantQueue[]): void {
+    const tenants = queues.map(({ tenant }) => tenant);
+    this.#prioritized = new Set(
+      queues.flatMap(({ tenant, hasPriorities }) => (hasPriorities ? [tenant] : [])),
+    );
     for (const known of this.#tenants.keys()) if (!tenants.includes(known)) this.#tenants.delete(known);
     for (const tenant of tenants) if (!this.#tenants.has(tenant)) this.#tenants.set(tenant, 'ready');
     this.#pump();
@@ -127,11 +139,15 @@ export class Puller {
     const { connection, pool } = this.#options;
     const subject = `$JS.API.CONSUMER.MSG.NEXT.${STREAMS.calls}.${consumerOf(pool, tenant)}`;
     try {
-      const answer = await connection.request(subject, JSON.stringify(request), {
-        timeout: PARKED_MS + GRACE_MS,
-        // A call arrives on its own subject, which a shared inbox would not recognize.
-        noMux: true,
-      });
+      const answer = await connection.request(
+        subject,
+        JSON.stringify({ ...request, ...this.#priority(tenant) }),
+        {
+          timeout: PARKED_MS + GRACE_MS,
+          // A call arrives on its own subject, which a shared inbox would not recognize.
+          noMux: true,
+        },
+      );
       // A status instead of a message: nothing waits, the time is over, or the server is busy.
       if (answer.headers?.hasError || (answer.headers?.code ?? 0) > 0) return undefined;
       return answer;
@@ -141,6 +157,12 @@ export class Puller {
       await promise;
       return undefined;
     }
+  }
+
+  #priority(tenant: string): object {
+    if (!this.#prioritized.has(tenant)) return {};
+    const { preferred, other } = PRIORITIES;
+    return { group: PULL_GROUP, priority: this.#options.prefers(tenant) ? preferred : other };
   }
 
   #own(work: Promise<void>): void {

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import { jetstreamManager, type ConsumerInfo, type JetStreamManager } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Announcement } from './messages.ts';
-import { consumerOf, placeOfConsumer, STREAMS } from './names.ts';
+import { consumerOf, placeOfConsumer, PULL_GROUP, STREAMS } from './names.ts';
 
 /** Calls of all tenants of a pool. */
 export interface PoolLoad {
@@ -65,32 +65,41 @@ export class Queues {
 /** Nobody set up this queue. */
 const NO_CONSUMER = 10_014;
 
-/** The tenants that have a queue in this pool: of those that are named, or of all. */
-export async function tenantsWithQueue(
+/** A queue that a worker takes calls from. */
+export interface TenantQueue {
+  tenant: string;
+  /** Its server prefers the worker that asks with the better priority. */
+  hasPriorities: boolean;
+}
+
+/** The queues of this pool: of the tenants that are named, or of all. */
+export async function queuesOf(
   connection: NatsConnection,
   pool: string,
   named?: readonly string[],
-): Promise<string[]> {
+): Promise<TenantQueue[]> {
   const manager = await jetstreamManager(connection, { checkAPI: false });
   if (named) {
     // One by one, because a key of some tenants may not list the queues of all.
-    const found = await Promise.all(named.map((tenant) => hasQueue(manager, consumerOf(pool, tenant))));
-    return named.filter((_, at) => found[at] === true);
+    const infos = await Promise.all(named.map((tenant) => infoOf(manager, consumerOf(pool, tenant))));
+    return infos.flatMap((info) => queueOf(info, pool));
   }
-  const found: string[] = [];
-  for await (const { name } of manager.consumers.list(STREAMS.calls)) {
-    const place = placeOfConsumer(name);
-    if (place?.pool === pool) found.push(place.tenant);
-  }
+  const found: TenantQueue[] = [];
+  for await (const info of manager.consumers.list(STREAMS.calls)) found.push(...queueOf(info, pool));
   return found;
 }
 
-async function hasQueue(manager: JetStreamManager, name: string): Promise<boolean> {
+function queueOf(info: ConsumerInfo | undefined, wanted: string): TenantQueue[] {
+  const { pool, tenant = '' } = (info && placeOfConsumer(info.name)) ?? {};
+  if (!info || pool !== wanted) return [];
+  return [{ tenant, hasPriorities: info.config.priority_groups?.includes(PULL_GROUP) ?? false }];
+}
+
+async function infoOf(manager: JetStreamManager, name: string): Promise<ConsumerInfo | undefined> {
   try {
-    await manager.consumers.info(STREAMS.calls, name);
-    return true;
+    return await manager.consumers.info(STREAMS.calls, name);
   } catch (error) {
-    if ((error as { code?: unknown }).code === NO_CONSUMER) return false;
+    if ((error as { code?: unknown }).code === NO_CONSUMER) return undefined;
     throw error;
   }
 }

@@ -11,13 +11,14 @@ import {
   RetentionPolicy,
   StorageType,
   type JetStreamManager,
+  type PriorityPolicy,
   type StreamConfig,
 } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { Objm } from '@nats-io/obj';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { SkillError } from '../errors.ts';
-import { BUCKETS, consumerOf, storeOf, STREAMS, subjects, tenantToken } from './names.ts';
+import { BUCKETS, consumerOf, PULL_GROUP, storeOf, STREAMS, subjects, tenantToken } from './names.ts';
 
 /** What one tenant may use of the whole cluster. */
 export interface TenantShare {
@@ -57,12 +58,14 @@ export async function setUpCluster(connection: NatsConnection, options: SetupOpt
   const buckets = new Kvm(connection);
   for (const name of [BUCKETS.marks, BUCKETS.keys])
     await buckets.create(name, { history: 1, ttl: WINDOW_MS, storage: StorageType.File, replicas });
+  const prefersWarm = hasPriorities(connection);
   const stores = new Objm(connection);
   const kept = { storage: StorageType.File, replicas };
   for (const { name, concurrent = DEFAULT_CONCURRENT } of tenants) {
     const tenant = tenantToken(name);
     await stores.create(storeOf(tenant), { ...kept, ttl: nanos(WINDOW_MS) });
-    for (const pool of pools) await addConsumer(manager, { ...options, pool, tenant, concurrent });
+    for (const pool of pools)
+      await addConsumer(manager, { ...options, pool, tenant, concurrent, prefersWarm });
   }
 }
 
@@ -112,23 +115,36 @@ async function addStream(manager: JetStreamManager, config: StreamSettings): Pro
     });
 }
 
+/** Servers from 2.12 on. */
+function hasPriorities({ info }: NatsConnection): boolean {
+  const [major = 0, minor = 0] = (info?.version ?? '').split('.').map(Number);
+  return major > 2 || (major === 2 && minor >= 12);
+}
+
 async function addConsumer(
   manager: JetStreamManager,
   {
     pool,
     tenant,
     concurrent,
+    prefersWarm,
     ackWaitMs = ACK_WAIT_MS,
-  }: SetupOptions & { pool: string; tenant: string; concurrent: number },
+  }: SetupOptions & { pool: string; tenant: string; concurrent: number; prefersWarm: boolean },
 ): Promise<void> {
   const name = consumerOf(pool, tenant);
   const filter = { filter_subject: subjects.job(pool, tenant) };
   const settings = { ...filter, ack_wait: nanos(ackWaitMs), max_ack_pending: concurrent };
+  // Idle workers where the tenant is warm get its calls first. Older servers serve them in turn.
+  // The type is an enum that exists only for the type checker.
+  const preference = prefersWarm
+    ? { priority_groups: [PULL_GROUP], priority_policy: 'prioritized' as PriorityPolicy }
+    : {};
   const known = await manager.consumers.info(STREAMS.calls, name).catch(() => undefined);
   if (known) await manager.consumers.update(STREAMS.calls, name, settings);
   else
     await manager.consumers.add(STREAMS.calls, {
       ...settings,
+      ...preference,
       durable_name: name,
       ack_policy: AckPolicy.Explicit,
       // Never given up here: the mark decides whether it may begin.

@@ -7,7 +7,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { SkillError } from '../errors.ts';
 import { storeOf } from './names.ts';
-import { TenantObjects } from './objects.ts';
+import { objectDigest, TenantObjects } from './objects.ts';
 
 /** Larger bodies travel by the object store; the servers accept messages of 1 MiB. */
 export const MAX_INLINE: number = 512 * 1024;
@@ -45,10 +45,14 @@ export class Stores {
 
   /** Puts a bundle where the workers of its tenant find it, unless it is there for long enough. */
   async putBundle(tenant: string, digest: string, pack: () => Uint8Array): Promise<void> {
-    const objects = this.#of(tenant);
-    const known = await objects.info(bundleName(digest)).catch(() => undefined);
-    if (known && Date.now() - known.at.getTime() < RENEW_MS) return;
-    await this.putLarge(tenant, bundleName(digest), pack());
+    const bytes = pack();
+    const known = await this.#of(tenant)
+      .info(bundleName(digest))
+      .catch(() => undefined);
+    // An object with other bytes is replaced, because workers would refuse it.
+    const isSame = known?.digest === objectDigest(bytes) && known.size === bytes.length;
+    if (isSame && Date.now() - known.at.getTime() < RENEW_MS) return;
+    await this.putLarge(tenant, bundleName(digest), bytes);
   }
 
   getBundle(tenant: string, digest: string): Promise<Uint8Array | undefined> {
@@ -69,7 +73,8 @@ export class Stores {
   }
 }
 
-function bundleName(digest: string): string {
+/** The object with a bundle. */
+export function bundleName(digest: string): string {
   return `bundle.${digest.replace(/^sha256:/, '')}`;
 }
 

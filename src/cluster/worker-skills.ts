@@ -4,9 +4,11 @@
  * @module
  */
 import { existsSync, rmSync } from 'node:fs';
+import { SkillError } from '../errors.ts';
+import { arrivedDir } from '../load/cluster-home.ts';
 import type { Skill } from '../load/skill.ts';
 import type { Runtime } from '../runtime.ts';
-import { bundleFolder, otherDigest, unpackBundle, writeBundle } from './bundles.ts';
+import { badBundle, digestOfFiles, otherDigest, unpackBundle, writeBundle } from './bundles.ts';
 import type { Stores } from './stores.ts';
 
 /** Loaded skills that a worker keeps and announces. */
@@ -70,15 +72,32 @@ export class WorkerSkills {
 
   async #fetch(tenant: string, { name, digest }: WantedSkill): Promise<Skill> {
     const { runtime, stores } = this.#options;
-    let dir = bundleFolder(runtime.home, digest);
-    if (!existsSync(dir)) {
-      const bytes = await stores.getBundle(tenant, digest);
-      if (!bytes) throw otherDigest(name, digest, undefined);
-      dir = writeBundle(runtime.home, digest, unpackBundle(bytes));
-    }
-    const skill = await runtime.load(dir);
+    const dir = arrivedDir(runtime.home, { name, digest });
+    if (!existsSync(dir)) writeBundle(dir, await filesOf(stores, tenant, { name, digest }));
+    const skill = await runtime.load(dir, { id: name });
     if (skill.bundle.digest === digest) return skill;
     rmSync(dir, { recursive: true, force: true });
     throw otherDigest(name, digest, skill.bundle.digest);
   }
+}
+
+/** The files of the bundle with this digest. Throws before anything is written if the object has others. */
+async function filesOf(
+  stores: Stores,
+  tenant: string,
+  { name, digest }: WantedSkill,
+): Promise<Map<string, Buffer>> {
+  let files: Map<string, Buffer>;
+  try {
+    const bytes = await stores.getBundle(tenant, digest);
+    if (!bytes) throw otherDigest(name, digest, undefined);
+    files = unpackBundle(bytes);
+  } catch (error) {
+    throw error instanceof SkillError && error.code === 'manifest_drift'
+      ? error
+      : badBundle(name, digest, error);
+  }
+  const found = digestOfFiles(files);
+  if (found === digest) return files;
+  throw badBundle(name, digest, `its files have the digest ${found.slice(0, 19)}…`);
 }

@@ -15,8 +15,9 @@ import { encode, readCall, type Announcement, type CallHead, type Mark } from '.
 import { poolName, subjects, token } from './names.ts';
 import { ANNOUNCE_MS, announceSubjects, announcedPairs, HELLO_SUBJECT } from './placement.ts';
 import { Puller } from './puller.ts';
-import { tenantsWithQueue } from './queues.ts';
+import { queuesOf } from './queues.ts';
 import { ReceiptForwarder } from './receipts.ts';
+import { RecentTenants } from './recent-tenants.ts';
 import { Stores } from './stores.ts';
 import { TenantFolders } from './tenant-folders.ts';
 import { WorkerCall, type WorkerParts } from './worker-call.ts';
@@ -58,6 +59,7 @@ export class Worker {
   readonly #parts: WorkerParts;
   readonly #puller: Puller;
   readonly #receipts: ReceiptForwarder;
+  readonly #recent = new RecentTenants();
   readonly #boot = randomBytes(8).toString('hex');
   readonly #calls = new Map<string, WorkerCall>();
   readonly #ongoing = new Set<Promise<void>>();
@@ -77,6 +79,7 @@ export class Worker {
       connection,
       slots,
       pool: this.#pool,
+      prefers: (tenant) => this.#recent.has(tenant),
       onCall: (message, tenant, release) => this.#own(this.#take(message, tenant).finally(release)),
     });
     this.#receipts = new ReceiptForwarder(connection, name, runtime.audit);
@@ -151,7 +154,7 @@ export class Worker {
   async #findTenants(): Promise<void> {
     const { connection, tenants } = this.#options;
     try {
-      this.#puller.serve(await tenantsWithQueue(connection, this.#pool, tenants));
+      this.#puller.serve(await queuesOf(connection, this.#pool, tenants));
       this.#isBlind = false;
     } catch (error) {
       // The known ones stay until the servers answer again.
@@ -189,7 +192,10 @@ export class Worker {
     const call = new WorkerCall(this.#parts, { ...given, tenant, message });
     this.#calls.set(key, call);
     try {
-      if (await this.#mayBegin(call)) await call.run();
+      if (await this.#mayBegin(call)) {
+        this.#recent.add(tenant);
+        await call.run();
+      }
     } catch (error) {
       this.#note(`A call could not be handled: ${String(error)}`);
       call.message.respond(AGAIN_LATER);

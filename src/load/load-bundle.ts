@@ -72,6 +72,8 @@ export interface LoadOptions {
   overlays?: OverlayPlaces;
   /** Reports undeclared acts as warnings instead of refusing the load, for runs that record what a skill needs. */
   toleratesDrift?: boolean;
+  /** The id of a folder that is in no registry; a skill that declares another name is refused. */
+  id?: string;
 }
 
 /** Loads a bundle, or throws `manifest_invalid` or `manifest_drift`. */

@@ -104,7 +104,8 @@ export function readEverything(dir: string): HashedFiles {
 
 type HashedFiles = Pick<BundleFiles, 'contents' | 'files' | 'digest'>;
 
-function hashContents(contents: ReadonlyMap<string, Buffer>): HashedFiles {
+/** Digests of files that are in memory. */
+export function hashContents(contents: ReadonlyMap<string, Buffer>): HashedFiles {
   const paths = [...contents.keys()].sort();
   const files = Object.fromEntries(paths.map((path) => [path, sha256(contents.get(path) ?? '')]));
   return { contents, files, digest: digestFiles(files) };

@@ -197,6 +197,7 @@ export const manifestFields: z.ZodType<ManifestFields> = z
     execution: execution.default([]),
     execution_mode: executionDemand.optional(),
     entry: text(bundlePathProblem).optional(),
+    idempotent: z.boolean().default(false),
     env_vars: FRAGMENT_FIELDS.env_vars,
     capabilities: FRAGMENT_FIELDS.capabilities,
     limits: FRAGMENT_FIELDS.limits,
@@ -229,6 +230,7 @@ export interface ManifestFields {
   execution: Mode[];
   execution_mode?: ExecutionDemand | undefined;
   entry?: string | undefined;
+  idempotent: boolean;
   env_vars: Record<string, EnvFields>;
   capabilities?: CapabilityFields | undefined;
   limits: Loose<Limits>;

@@ -84,6 +84,8 @@ export interface Manifest {
   executionDemand?: ExecutionDemand;
   /** Path of the entry inside the bundle, if the manifest names one. */
   entry?: string;
+  /** Its author says that the same call may run twice. Absent: it may not. */
+  idempotent?: true;
   env: Record<string, EnvRule>;
   capabilities: Capabilities;
   /** False for bundles (Skillware, SKILL.md) that have no `capabilities` section at all. */

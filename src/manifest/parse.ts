@@ -133,6 +133,7 @@ function assemble(fields: ManifestFields, all: Record<string, unknown>): Manifes
     execution: [...new Set(fields.execution)],
     ...(fields.execution_mode === undefined ? {} : { executionDemand: fields.execution_mode }),
     ...(fields.entry === undefined ? {} : { entry: fields.entry }),
+    ...(fields.idempotent ? { idempotent: true } : {}),
     env: toEnv(fields.env_vars),
     capabilities: toCapabilities(fields.capabilities),
     declaresCapabilities: fields.capabilities !== undefined,

@@ -38,7 +38,7 @@ export function assertEnforceable({ manifest, policy, lowered = [], table, pair 
 }
 
 /** A limit on the total of all processes needs different enforcement than a limit per process. */
-function sharedByProcesses({ limits }: Manifest, set: ReadonlySet<EnforcedField>): EnforcedField[] {
+export function sharedByProcesses({ limits }: Manifest, set: ReadonlySet<EnforcedField>): EnforcedField[] {
   if ((limits.processes ?? 0) === 0) return [];
   return SHARED_LIMITS.filter((limit) => set.has(limit)).map((limit) => `${limit}.processes` as const);
 }

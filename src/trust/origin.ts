@@ -7,6 +7,7 @@
 import { assertAbsent } from '../load/absent.ts';
 import { realpathSync } from 'node:fs';
 import { isAccepted } from '../load/accepted-skills.ts';
+import { clusterDir } from '../load/cluster-home.ts';
 import { fetchedDir } from '../load/fetched.ts';
 import { isAbsolute, relative, resolve } from 'node:path';
 import { tenantsDir } from '../load/tenant-home.ts';
@@ -23,7 +24,7 @@ export function originOf(dir: string, places: SkillPlaces): Origin {
   // A clone may pin what was fetched for another project; only what a person of this machine accepted is theirs.
   if (isBelow(dir, fetchedDir(places.home))) return isAccepted(places.home, dir) ? 'installed' : 'external';
   // Also if the project holds Skillcell's own folder.
-  if (isBelow(dir, tenantsDir(places.home))) return 'external';
+  if (isBelow(dir, tenantsDir(places.home)) || isBelow(dir, clusterDir(places.home))) return 'external';
   // Tools copy third-party skills into these folders, even within a project.
   if (isInAgentFolder(dir)) return 'external';
   if (isBelow(dir, places.cwd)) return 'project';

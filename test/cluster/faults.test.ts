@@ -22,6 +22,15 @@ def execute(params):
     time.sleep(params.get("seconds", 30))
     return {"waited": True}`,
   });
+  writeSkill(folder, {
+    id: 'test/repeatable',
+    manifest: { limits: { timeout: '60s' }, idempotent: true },
+    source: `import time
+def execute(params):
+    print("begun", flush=True)
+    time.sleep(params["seconds"])
+    return {"waited": True}`,
+  });
   stage = await openCluster({ folder, ackWaitMs: 4000 });
   first = await stage.startWorker('w1', ['--slots', '1']);
   front = await stage.startFront('front');
@@ -49,6 +58,12 @@ async function begin(seconds: number): Promise<{ outcome: Promise<Outcome> }> {
   return { outcome };
 }
 
+/** Without notice; comes back with its home. */
+async function killFirstWorker(): Promise<void> {
+  await first.kill('SIGKILL');
+  first = await stage.startWorker('w1', ['--slots', '1']);
+}
+
 const codeOf = (outcome: Outcome): string => (outcome.ok ? 'ok' : outcome.error.code);
 
 describe('a call', () => {
@@ -72,6 +87,45 @@ describe('a call', () => {
     expect(verified.problems).toEqual([]);
     await second.kill();
   });
+
+  test.each([true, false])(
+    'with an idempotency key whose worker was killed runs again only if its skill is idempotent: %s',
+    async (idempotent) => {
+      const skill = idempotent ? 'test/repeatable' : 'test/slow';
+      const key = `key of ${skill}`;
+      const events: string[] = [];
+      const ask = (onEvent: (type: string) => void): Promise<Outcome> =>
+        front.client.execute(
+          skill,
+          { seconds: 8 },
+          {
+            ...{ tenantName: 'acme', idempotencyKey: key, reject: false },
+            onEvent: (event) => onEvent(event.type),
+          },
+        );
+      const begun = Promise.withResolvers<void>();
+      const first = ask((type) => {
+        if (type === 'log') begun.resolve();
+      });
+      await begun.promise;
+      await killFirstWorker();
+      expect(codeOf(await first)).toBe('outcome_unknown');
+      // Both requests get one call.
+      const [again, also] = await Promise.all([ask((type) => events.push(type)), ask(() => undefined)]);
+      expect(codeOf(again)).toBe(idempotent ? 'ok' : 'outcome_unknown');
+      expect(also.call_id).toBe(again.call_id);
+      expect(again.call_id === (await first).call_id).toBe(!idempotent);
+      expect(events.filter((type) => type === 'accepted')).toHaveLength(1);
+      expect(events.filter((type) => type === 'done')).toHaveLength(1);
+      // Parameters are part of the request, also after that.
+      const other = front.client.execute(
+        skill,
+        { seconds: 0 },
+        { tenantName: 'acme', idempotencyKey: key, reject: false },
+      );
+      expect(codeOf(await other)).toBe('usage');
+    },
+  );
 
   test('that waits when no worker runs is taken by the next one', async () => {
     await first.kill();

@@ -15,6 +15,7 @@ import { DEFAULT_POLICY, parsePolicy, type OperatorPolicy } from '../../src/poli
 import { demandsOn } from '../../src/policy/minimum.ts';
 import { hostCovers, pathCovers, pathCoversPattern } from '../../src/policy/patterns.ts';
 import { heldBack, strictest } from '../../src/policy/strictest.ts';
+import { policyOfTenant, type TenantContext } from '../../src/policy/tenant-context.ts';
 import { wideningKeys } from '../../src/policy/widening.ts';
 import { STRICTNESS } from '../../src/vocabulary/decisions.ts';
 import { exampleManifest } from './example-manifest.ts';
@@ -154,6 +155,51 @@ function both(one: Set<string>, other: Set<string>): Set<string> {
 }
 
 const RUNS = { numRuns: 200 };
+
+describe('the policy for the calls of a tenant', () => {
+  /** Sources of secrets belong to the tenant, and the operator gave them. */
+  const isSecret = (act: string): boolean => act.startsWith('secrets ');
+  const tenant = (own: OperatorPolicy | undefined): TenantContext => ({
+    ...{ name: 'acme', secrets: [], env: {}, foreign: [] },
+    ...(own ? { policy: own } : {}),
+  });
+
+  it('never allows anything that the policy of the operator does not, whatever its own says', () => {
+    fc.assert(
+      fc.property(inForce, fc.option(policy, { nil: undefined }), (operator, own) => {
+        const merged = policyOfTenant(operator, tenant(own));
+        const added = [...allowed(merged)].filter((act) => !isSecret(act) && !allowed(operator).has(act));
+        expect(added).toEqual([]);
+        expect(merged.network.inspectTls ?? false).toBe(operator.network.inspectTls ?? false);
+        expect(merged.secrets).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
+
+  it('also keeps to what its own policy allows', () => {
+    fc.assert(
+      fc.property(inForce, policy, (operator, own) => {
+        const merged = allowed(policyOfTenant(operator, tenant(own)));
+        expect(
+          [...merged].filter((act) => !isSecret(act) && !allowed(restrict(operator, own)).has(act)),
+        ).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
+
+  it('opens no file outside the workspace unless its own policy names files', () => {
+    fc.assert(
+      fc.property(inForce, (operator) => {
+        const merged = policyOfTenant(operator, tenant(undefined));
+        const outside = PATHS.filter((path) => !path.startsWith('${workspace}'));
+        expect(outside.filter((path) => allowsPath(merged, path))).toEqual([]);
+      }),
+      RUNS,
+    );
+  });
+});
 
 describe('a policy that applies below another policy', () => {
   it('never allows anything that was not allowed without it', () => {
