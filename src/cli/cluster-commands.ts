@@ -39,7 +39,7 @@ export function addCluster(program: Command, done: Done): void {
       collect,
     )
     .option('--pool <name>', 'pool of workers; repeatable (default: default)', collect)
-    .option('--queue <n>', 'calls of one tenant and skill that may wait', '1000')
+    .option('--queue <n>', 'calls of one tenant that may wait in a pool', '1000')
     .option('--queue-of-all <n>', 'calls of all tenants that may wait (default: 50 times --queue)')
     .option('--replicas <n>', 'servers that keep each message: 1 or 3', '1')
     .option('--json', 'print JSON')
