@@ -25,7 +25,7 @@ const MAX_WORKERS = 10_000;
 /** Pool, tenant and name are in the subject, because the server checks only that. */
 export const ANNOUNCE_SUBJECT = 'sc.worker';
 /** Not the token of any tenant. */
-export const ALL_TENANTS = '_';
+const ALL_TENANTS = '_';
 export const HELLO_SUBJECT = 'sc.hello';
 
 /** The pairs of `doctor` as a worker announces them. */

@@ -206,12 +206,12 @@ describe('an object', () => {
   });
 
   test.each([
-    ['larger than it says', 'abc', 2, digestOf('ab'), /larger than its size/],
-    ['smaller than it says', 'abc', 9, digestOf('abc'), /parts of it are missing/],
-    ['of other bytes', 'abc', 3, digestOf('abd'), /digests do not match/],
-  ])('that is %s is refused', async (name, text, size, digest, problem) => {
+    { name: 'larger than it says', size: 2, digest: digestOf('ab'), problem: /larger than its size/ },
+    { name: 'smaller than it says', size: 9, digest: digestOf('abc'), problem: /parts of it are missing/ },
+    { name: 'of other bytes', size: 3, digest: digestOf('abd'), problem: /digests do not match/ },
+  ])('that is $name is refused', async ({ name, size, digest, problem }) => {
     const nuid = hash('sha256', name, 'hex').slice(0, 22);
-    await client.publish(`$O.${storeOf('acme')}.C.${nuid}`, text);
+    await client.publish(`$O.${storeOf('acme')}.C.${nuid}`, 'abc');
     await describeAs(name, { nuid, size, digest });
     await expect(read(name)).rejects.toThrow(problem);
   });
