@@ -18,7 +18,7 @@ import { verifyCluster } from '../src/api/cluster.ts';
 import { allRows } from '../src/cluster/receipts.ts';
 import { openCluster, type ClusterStage, type WorkerProcess } from '../test/cluster/stage.ts';
 import { openFolder, writeSkill } from '../test/write-skill.ts';
-import { hostState, leftovers } from './cluster-leftovers.ts';
+import { leftovers } from './cluster-leftovers.ts';
 import { ROOT } from './steps.ts';
 
 const WORKERS = ['w1', 'w2', 'w3', 'w4'];
@@ -99,6 +99,8 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   await exited;
 }
 
+/** Of every worker, also of the killed ones. */
+const pids = new Set<number>();
 const kills = { workers: 0, fronts: 0, servers: 0, stops: 0 };
 
 async function hurtWorkers(
@@ -147,7 +149,9 @@ async function startAgain(stage: ClusterStage, name: string, args: string[]): Pr
   const until = Date.now() + SETTLE_MS;
   for (;;) {
     try {
-      return await stage.startWorker(name, args);
+      const worker = await stage.startWorker(name, args);
+      pids.add(worker.child.pid ?? 0);
+      return worker;
     } catch (error) {
       if (Date.now() > until) throw error;
     }
@@ -173,7 +177,6 @@ function workerArgs(stage: ClusterStage): string[] {
 async function run(servers: number, plan: Plan): Promise<boolean> {
   const folder = openFolder();
   const workspace = writeSkills(folder);
-  const before = hostState();
   await using stage = await openCluster({
     folder,
     servers,
@@ -181,7 +184,7 @@ async function run(servers: number, plan: Plan): Promise<boolean> {
     tenants: [{ name: 'acme' }],
     ackWaitMs: plan.ackWait,
   });
-  const workers = await Promise.all(WORKERS.map((name) => stage.startWorker(name, workerArgs(stage))));
+  const workers = await Promise.all(WORKERS.map((name) => startAgain(stage, name, workerArgs(stage))));
   const seen: Seen = { accepted: new Set(), ended: new Map() };
   const fronts = FRONTS.map((name) => startFront(stage, name, seen));
   const until = Date.now() + plan.seconds * 1000;
@@ -195,7 +198,7 @@ async function run(servers: number, plan: Plan): Promise<boolean> {
   for (const { child } of fronts) if (child.exitCode === null) await once(child, 'exit');
   const passed = await judge(stage, seen, join(workspace, 'log'));
   for (const worker of workers) await worker.kill('SIGTERM');
-  const left = await leftovers(stage, folder, before);
+  const left = await leftovers(stage, { workers: WORKERS, pids });
   console.log(JSON.stringify({ leftovers: left, load: loadavg().map((load) => Math.round(load)) }, null, 2));
   return passed && Object.values(left).every((one) => one.length === 0);
 }

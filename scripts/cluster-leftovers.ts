@@ -4,16 +4,19 @@
  * @module
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import { makeRunFolder } from '../src/cell/linux/run-folder.ts';
 import { placeOfConsumer } from '../src/cluster/names.ts';
 import type { ClusterStage } from '../test/cluster/stage.ts';
+import { temporaryFiles } from '../test/runtime/host-state.ts';
 
-export interface HostState {
-  files: ReadonlySet<string>;
-  cgroups: ReadonlySet<string>;
+/** What ran. */
+export interface Run {
+  workers: readonly string[];
+  /** Of every worker that was started. */
+  pids: ReadonlySet<number>;
 }
 
 export interface Leftovers {
@@ -28,26 +31,27 @@ export interface Leftovers {
 const SETTLE_MS = 60_000;
 const PAUSE_MS = 2000;
 
-/** Before the run, so that what other programs left does not count. */
-export function hostState(): HostState {
-  return { files: temporaryFiles(), cgroups: cgroups() };
-}
-
 /** Once all workers have ended. */
-export async function leftovers(stage: ClusterStage, folder: string, before: HostState): Promise<Leftovers> {
+export async function leftovers(stage: ClusterStage, run: Run): Promise<Leftovers> {
   const until = Date.now() + SETTLE_MS;
   for (;;) {
     const manager = await jetstreamManager(stage.admin);
     const found: Leftovers = {
-      processes: processesOf(folder),
-      cgroups: [...cgroups()].filter((name) => !before.cgroups.has(name) && isOfNobody(name)),
-      files: [...temporaryFiles()].filter((name) => !before.files.has(name) && !folder.endsWith(name)),
+      processes: processesOf(stage.folder),
+      cgroups: cgroupsOf(run.pids),
+      files: run.workers.flatMap((name) => filesOf(join(stage.folder, `home-${name}`))),
       messages: await waitingMessages(manager),
       consumers: await foreignConsumers(manager),
     };
     if (Object.values(found).every((one: string[]) => one.length === 0) || Date.now() > until) return found;
     await sleep(PAUSE_MS);
   }
+}
+
+/** Of a killed worker, the next process with its home removes the folder of its sockets. */
+function filesOf(home: string): string[] {
+  makeRunFolder(home, 0).remove();
+  return temporaryFiles(home);
 }
 
 /** Cells, workers and front ends work below the folder of the run. Servers are stopped later. */
@@ -66,29 +70,23 @@ function processesOf(folder: string): string[] {
     });
 }
 
-function temporaryFiles(): Set<string> {
-  return new Set(readdirSync(tmpdir()).filter((name) => name.startsWith('skillcell-')));
+/** Cgroups have the process that made them in their names; those of other runs on this machine do not count. */
+function cgroupsOf(pids: ReadonlySet<number>, folder = '/sys/fs/cgroup'): string[] {
+  return foldersIn(folder).flatMap((name) => {
+    const owner = /^skillcell-(\d+)-/.exec(name)?.[1];
+    if (owner !== undefined) return pids.has(Number(owner)) ? [join(folder, name)] : [];
+    return cgroupsOf(pids, join(folder, name));
+  });
 }
 
-function cgroups(): Set<string> {
+/** Empty for a cgroup that has just disappeared. */
+function foldersIn(folder: string): string[] {
   try {
-    const found = readdirSync('/sys/fs/cgroup', { recursive: true, withFileTypes: true });
-    return new Set(
-      found
-        .filter((one) => one.isDirectory() && one.name.includes('skillcell'))
-        .map(({ parentPath, name }) => join(parentPath, name)),
+    return readdirSync(folder, { withFileTypes: true }).flatMap((one) =>
+      one.isDirectory() ? [one.name] : [],
     );
   } catch {
-    return new Set();
-  }
-}
-
-/** Other runs on this machine have cgroups too; those have processes. */
-function isOfNobody(cgroup: string): boolean {
-  try {
-    return readFileSync(join(cgroup, 'cgroup.procs'), 'utf8') === '';
-  } catch {
-    return false;
+    return [];
   }
 }
 

@@ -17,13 +17,13 @@ import { DEFAULT_LIMITS, type LimitName } from '../vocabulary/limits.ts';
 import type { Place } from '../vocabulary/place.ts';
 import type { Runtime } from '../runtime.ts';
 import type { ExecuteOptions } from '../runtime-options.ts';
-import { packBundle } from './bundles.ts';
 import { ClientCall, type ClientParts, type Ending } from './client-call.ts';
 import { IdempotencyKeys } from './idempotency.ts';
 import { Marks } from './marks.ts';
 import type { Announcement, CallHead, Reply } from './messages.ts';
 import { subjects, tenantToken, token } from './names.ts';
 import { Fleet } from './placement.ts';
+import { PublishedBundles } from './published-bundles.ts';
 import { ReceiptForwarder } from './receipts.ts';
 import { Stores } from './stores.ts';
 
@@ -50,9 +50,6 @@ export interface ClusterExecuteOptions extends ExecuteOptions {
 
 const WAIT_MS = 30_000;
 const RECEIPTS_MS = 5000;
-/** How long a front end believes that a store has a bundle. */
-const ASK_AGAIN_MS = 60_000;
-const MAX_PUBLISHED = 10_000;
 const PREPARE_MS = 10 * 60_000;
 
 /** What a request asks a cluster to do, once it has its turn and its skill. */
@@ -75,12 +72,12 @@ export class ClusterClient implements AsyncDisposable {
   readonly #replies: Subscription;
   readonly #nextId = createCallIds();
   readonly #waiting = new Map<string, ClientCall>();
-  /** Bundles that the stores have, by tenant and digest. */
-  readonly #published = new Map<string, { done: Promise<void>; at: number }>();
+  readonly #bundles: PublishedBundles;
 
   private constructor(options: ClusterClientOptions, parts: ClientParts, keys: IdempotencyKeys) {
     this.#options = options;
     this.#parts = parts;
+    this.#bundles = new PublishedBundles(parts.stores);
     this.#keys = keys;
     const { connection, name, runtime } = options;
     this.#fleet = new Fleet(connection);
@@ -138,7 +135,7 @@ export class ClusterClient implements AsyncDisposable {
       asked = { id, skill, params: bytesOf(params), tenant, options, isRepeated: false };
       const { pools = ['default'] } = this.#options;
       pool = await this.#fleet.place(pools, { skill, execution: options.execution, tenant });
-      await this.#publishBundle(tenant, skill);
+      await this.#bundles.publish(tenant, skill.bundle);
     } catch (thrown) {
       return this.#endHere(ref, id, { options, error: toSkillError(thrown) });
     }
@@ -258,22 +255,6 @@ export class ClusterClient implements AsyncDisposable {
       ...(trace?.traceparent === undefined ? {} : { trace: { ...trace, traceparent: trace.traceparent } }),
       ...(idempotencyKey === undefined ? {} : { keeps: true }),
     };
-  }
-
-  /** Puts the bundle where workers of the tenant find it by its digest, once in a while. */
-  #publishBundle(tenant: string, { bundle }: Skill): Promise<void> {
-    // Every worker has the same bundled skills, or another version of Skillcell.
-    if (bundle.origin === 'bundled') return Promise.resolve();
-    const key = `${tenant} ${bundle.digest}`;
-    const known = this.#published.get(key);
-    if (known && performance.now() - known.at < ASK_AGAIN_MS) return known.done;
-    const done = this.#parts.stores.putBundle(tenant, bundle.digest, () => packBundle(bundle));
-    this.#published.delete(key);
-    this.#published.set(key, { done, at: performance.now() });
-    done.catch(() => this.#published.delete(key));
-    const [oldest] = this.#published.keys();
-    if (this.#published.size > MAX_PUBLISHED && oldest !== undefined) this.#published.delete(oldest);
-    return done;
   }
 
   #hear(message: Msg): void {

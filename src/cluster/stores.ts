@@ -44,8 +44,7 @@ export class Stores {
   }
 
   /** Puts a bundle where the workers of its tenant find it, unless it is there for long enough. */
-  async putBundle(tenant: string, digest: string, pack: () => Uint8Array): Promise<void> {
-    const bytes = pack();
+  async putBundle(tenant: string, digest: string, bytes: Uint8Array): Promise<void> {
     const known = await this.#of(tenant)
       .info(bundleName(digest))
       .catch(() => undefined);

@@ -12,6 +12,7 @@ import type { ClusterStage } from './stage.ts';
 
 export interface HttpFront {
   url: string;
+  pid: number;
   stop(): Promise<void>;
 }
 
@@ -32,6 +33,7 @@ export async function startHttpFront(stage: ClusterStage, args: readonly string[
   }
   return {
     url: /Listening on (\S+)/.exec(text)?.[1] ?? '',
+    pid: service.pid ?? 0,
     stop: async () => {
       if (service.exitCode !== null || service.signalCode !== null) return;
       const exited = once(service, 'exit');

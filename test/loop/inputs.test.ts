@@ -28,6 +28,7 @@ import { addSkill, openStage, type Stage } from '../http/stage.ts';
 import { writeSkill, type SkillText } from '../write-skill.ts';
 import { imageExamples, serverExamples, wheelExamples } from './fetched-inputs.ts';
 import { stdioExample } from './stdio-input.ts';
+import { tenantExamples } from './tenant-inputs.ts';
 import { INPUT_NAMES, INPUTS, type InputName, type StrangersInput } from './inputs.ts';
 import { writeAgentSkill } from '../write-agent-skill.ts';
 
@@ -313,6 +314,7 @@ def execute(params):
   ...serverExamples,
   ...imageExamples,
   ...wheelExamples,
+  ...tenantExamples,
   'entries of an image': async () => {
     const slashes = Array.from({ length: 3000 }, (_, n) => ({ name: `${'/'.repeat(90)}f${n}` }));
     expect((await treeOf([slashes])).root.children.size).toBe(3000);

@@ -17,7 +17,10 @@ import { MAX_FINDINGS } from '../../src/cell/engines/python/inspection-tasks.ts'
 import { MAX_FRAMES, MAX_EVENT_BYTES } from '../../src/cell/protocol/session.ts';
 import { MAX_WARM_FRAME } from '../../src/cell/protocol/warm-cell.ts';
 import { CONNECTION_LIMITS } from '../../src/dispatch/connections.ts';
+import { SKILL_ARCHIVE } from '../../src/distribution/archives/limits.ts';
 import { MAX_BODY_BYTES } from '../../src/http/app.ts';
+import { MAX_KEY_BYTES } from '../../src/http/fetch-keys.ts';
+import { MAX_JWT_CHARACTERS } from '../../src/http/oidc.ts';
 import { MAX_SCANNED } from '../../src/http/receipts.ts';
 import { MAX_JSON_HERE } from '../../src/json-text.ts';
 import { MAX_INSTRUCTIONS } from '../../src/load/bundle-texts.ts';
@@ -100,6 +103,9 @@ export const INPUT_NAMES = [
   'marketplace of plugins',
   'body of an HTTP request',
   'parameters of a call',
+  'token of an issuer',
+  'keys of an issuer',
+  'archive of an upload',
   'connections without a complete request',
   'message of an MCP client over HTTP',
   'message of an MCP client over stdio',
@@ -177,6 +183,9 @@ export const INPUTS: Readonly<Record<InputName, StrangersInput>> = {
     task: 'splitMessage',
   },
   'parameters of a call': { cap: MAX_PARAMS_BYTES, unit: 'bytes', here: MAX_JSON_HERE, task: 'checkParams' },
+  'token of an issuer': same(MAX_JWT_CHARACTERS, 'bytes'),
+  'keys of an issuer': same(MAX_KEY_BYTES, 'bytes'),
+  'archive of an upload': same(SKILL_ARCHIVE.bytes, 'bytes'),
   'connections without a complete request': same(CONNECTION_LIMITS.mostWaiting, 'connections'),
   'message of an MCP client over HTTP': {
     cap: MAX_HTTP_MESSAGE_BYTES,

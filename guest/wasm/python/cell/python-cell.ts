@@ -254,6 +254,7 @@ export class PythonCell {
       code: engine.code,
       initialPages,
       maxPages: init.limits.pages,
+      restoresAll: init.fresh.strict,
       surroundings: this.#surroundings,
       ...(memory ? { memory } : {}),
     });
