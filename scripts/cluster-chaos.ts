@@ -207,7 +207,7 @@ async function judge(stage: ClusterStage, seen: Seen, log: string): Promise<bool
   const verified = await verifyCluster(stage.admin, { settleMs: SETTLE_MS });
   const receipts = new Set<string>();
   for await (const { row } of allRows(stage.admin))
-    receipts.add((JSON.parse(row.body) as { call_id: string }).call_id);
+    if (row) receipts.add((JSON.parse(row.body) as { call_id: string }).call_id);
   const effects = readFileSync(log, 'utf8')
     .split('\n')
     .filter((line) => line !== '');

@@ -26,7 +26,7 @@ export function addCluster(program: CliCommand): void {
     .use(withClusterOptions)
     .repeatable('--tenant <name>', 'tenant, with the calls that may run at the same time: acme=20')
     .repeatable('--pool <name>', 'pool of workers', 'default')
-    .option('--queue <n>', 'calls of one tenant and skill that may wait', '1000')
+    .option('--queue <n>', 'calls of one tenant that may wait in a pool', '1000')
     .option('--queue-of-all <n>', 'calls of all tenants that may wait (default: 50 times --queue)')
     .option('--replicas <n>', 'servers that keep each message: 1 or 3', '1')
     .json()

@@ -19,7 +19,7 @@ import {
   SIGNATURE_FILE,
 } from '../load/read-bundle.ts';
 import { malformed, readFrame, writeFrame } from './frame.ts';
-import { SKILLS_STORE } from './names.ts';
+import { bundleName } from './stores.ts';
 
 /** For the names of all files of the largest bundle. */
 const MAX_HEAD = 4 * 1024 * 1024;
@@ -118,9 +118,8 @@ export function writeBundle(target: string, files: ReadonlyMap<string, Buffer>):
 /** The object of a bundle cannot be used. Nothing of it was written or run. */
 export function badBundle(name: string, digest: string, cause: unknown): SkillError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  const object = digest.replace(/^sha256:/, '');
   return new SkillError('manifest_drift', `The cluster has no usable copy of "${name}": ${reason}`, {
-    fix: `Delete the object ${object} of the object store ${SKILLS_STORE} with the key of the administrator, and restart the front end.`,
+    fix: `Delete the object ${bundleName(digest)} of the tenant's object store with the key of the administrator, and call the skill again after a minute.`,
     detail: { skill: name, wanted: digest },
     cause,
   });

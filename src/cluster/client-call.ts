@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream } from '@nats-io/jetstream';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
@@ -25,8 +26,11 @@ export interface ClientParts {
   stores: Stores;
 }
 
-/** How a call ended: with an outcome of a worker, or before it began, which is this front end's to report. */
-export type Ending = { outcome: Outcome } | { neverBegan: SkillError };
+/**
+ * How a call ended: with an outcome of a worker, or before it began. `neverBegan`: this front end took it back, so the
+ * receipt is its own. `takenBack`: another request with the same idempotency key did, and has the receipt.
+ */
+export type Ending = { outcome: Outcome } | { neverBegan: SkillError } | { takenBack: SkillError };
 
 /** A call that the queue took, and what may come back. */
 export interface QueuedCall {
@@ -34,6 +38,8 @@ export interface QueuedCall {
   tenant: string;
   signal: AbortSignal | undefined;
   onReply: (reply: Reply) => void;
+  /** How long it may take once it has begun; a worker that says for ever that it still runs it is not believed. */
+  runMs: number;
   /** An earlier request with the same idempotency key may have run it already. */
   isRepeated: boolean;
 }
@@ -52,14 +58,20 @@ const STORED_MS = 10_000;
 export class ClientCall {
   readonly #parts: ClientParts;
   readonly #call: QueuedCall;
+  /** The same for all attempts, because the answer to the first may be lost. */
+  readonly #nonce = randomBytes(12).toString('hex');
   readonly #ending = Promise.withResolvers<Ending>();
   #worker: string | undefined;
   #heardAt = performance.now();
+  readonly #endBy: number;
+  #hasWarned = false;
   readonly #stopped = new AbortController();
 
   constructor(parts: ClientParts, call: QueuedCall) {
     this.#parts = parts;
     this.#call = call;
+    const untilBegin = Math.max(0, call.head.beginBefore - Date.now());
+    this.#endBy = performance.now() + untilBegin + call.runMs;
   }
 
   /** Puts the call into its queue. Throws `resource_exceeded` if the queue is full; then it was never accepted. */
@@ -76,7 +88,7 @@ export class ClientCall {
         await jetstream(connection).publish(subject, frame, options);
       } catch (error) {
         // Not an error to repeat: nothing was stored.
-        if (isFull(error)) return full(head.skill.name);
+        if (isFull(error)) return full();
         throw error;
       }
       return undefined;
@@ -87,9 +99,10 @@ export class ClientCall {
 
   /** A reply on the subject of this call. */
   hear(message: Msg): void {
-    this.#heardAt = performance.now();
     this.#read(message).catch((error: unknown) => {
-      process.emitWarning(String(error), 'SkillcellWarning');
+      // Once, because whoever sends such messages can send many.
+      if (!this.#hasWarned) process.emitWarning(String(error), 'SkillcellWarning');
+      this.#hasWarned = true;
     });
   }
 
@@ -112,6 +125,7 @@ export class ClientCall {
 
   async #read(message: Msg): Promise<void> {
     const { reply, body } = readReply(message.data);
+    this.#heardAt = performance.now();
     if (reply.type === 'accepted' || reply.type === 'alive') this.#worker = reply.worker;
     if (reply.type === 'lost') return this.#ending.resolve({ outcome: this.#unknown(reply.worker) });
     if (reply.type === 'done') {
@@ -125,7 +139,7 @@ export class ClientCall {
   /** Small results are parsed here, large ones stay text that a worker thread has checked. */
   async #outcome(reply: Reply & { type: 'done' }, body: Uint8Array): Promise<Outcome> {
     const { head, tenant } = this.#call;
-    const outcome = outcomeOf(reply, head.id);
+    const outcome = outcomeOf(reply, head);
     if (!outcome.ok) return outcome;
     if (body.length <= MAX_JSON_HERE)
       return ordered(outcome, JSON.parse(Buffer.from(body).toString('utf8')) as unknown);
@@ -170,8 +184,15 @@ export class ClientCall {
     const earlier = isRepeated && this.#worker === undefined ? await this.#look() : undefined;
     if (earlier) return earlier;
     if (this.#worker === undefined && Date.now() > head.beginBefore + GRACE_MS) return this.#takeBack();
+    if (performance.now() > this.#endBy) return this.#giveUp();
     if (performance.now() - this.#heardAt < SILENT_MS) return undefined;
     return this.#look();
+  }
+
+  #giveUp(): Ending {
+    const { tenant, head } = this.#call;
+    this.#parts.connection.publish(subjects.cancel(tenant, head.id));
+    return { outcome: this.#unknown(this.#worker) };
   }
 
   /** Before it has begun, the mark makes sure that it never does; after that, its worker has to end it. */
@@ -192,7 +213,7 @@ export class ClientCall {
   /** Our mark, the mark of another, or undefined if the servers do not answer. */
   async #take(): Promise<'mine' | Mark | undefined> {
     const { tenant, head } = this.#call;
-    const marked = { tenant, id: head.id };
+    const marked = { tenant, id: head.id, nonce: this.#nonce };
     const taken = await this.#parts.marks.take(marked, 'cancelled', MARK_MS).catch(() => undefined);
     if (!taken) return undefined;
     return taken.isMine ? 'mine' : taken.mark;
@@ -207,7 +228,7 @@ export class ClientCall {
   /** What a mark says about a call of which nothing is heard. */
   async #judge(mark: Mark): Promise<Ending | undefined> {
     const { tenant, head } = this.#call;
-    if (mark.state === 'cancelled') return { neverBegan: cancelledBefore() };
+    if (mark.state === 'cancelled') return { takenBack: cancelledBefore() };
     if (mark.state === 'done') {
       if (mark.isStored) return { outcome: await this.#stored().catch(() => this.#unknown(mark.by)) };
       // The answer is confirmed by this process before the mark says so, so it is being read.
@@ -270,8 +291,8 @@ function isFull(error: unknown): boolean {
   return error instanceof Error && FULL.test(error.message);
 }
 
-function full(skill: string): SkillError {
-  return new SkillError('resource_exceeded', `Too many calls of "${skill}" are waiting in the cluster`, {
+function full(): SkillError {
+  return new SkillError('resource_exceeded', 'Too many calls are waiting in the cluster', {
     fix: 'Try again after 1000 ms, or ask the operator to start more workers.',
     detail: { limit: 'busy', scope: 'cluster', retry_after_ms: 1000 },
   });

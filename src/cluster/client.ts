@@ -13,17 +13,17 @@ import { SkillError, toSkillError } from '../errors.ts';
 import { JsonText } from '../json-text.ts';
 import type { Skill } from '../load/skill.ts';
 import type { Outcome, SkillIdentity } from '../outcome.ts';
-import type { LimitName } from '../vocabulary/limits.ts';
+import { DEFAULT_LIMITS, type LimitName } from '../vocabulary/limits.ts';
 import type { Place } from '../vocabulary/place.ts';
 import type { Runtime } from '../runtime.ts';
 import type { ExecuteOptions } from '../runtime-options.ts';
-import { packBundle } from './bundles.ts';
 import { ClientCall, type ClientParts, type Ending } from './client-call.ts';
 import { IdempotencyKeys } from './idempotency.ts';
-import { Marks, retried } from './marks.ts';
+import { Marks } from './marks.ts';
 import type { Announcement, CallHead, Reply } from './messages.ts';
-import { SKILLS_STORE, subjects, tenantToken, token } from './names.ts';
+import { subjects, tenantToken, token } from './names.ts';
 import { Fleet } from './placement.ts';
+import { PublishedBundles } from './published-bundles.ts';
 import { ReceiptForwarder } from './receipts.ts';
 import { Stores } from './stores.ts';
 
@@ -50,8 +50,7 @@ export interface ClusterExecuteOptions extends ExecuteOptions {
 
 const WAIT_MS = 30_000;
 const RECEIPTS_MS = 5000;
-/** For a server that restarts. */
-const BUNDLE_MS = 10_000;
+const PREPARE_MS = 10 * 60_000;
 
 /** What a request asks a cluster to do, once it has its turn and its skill. */
 interface Asked {
@@ -73,12 +72,12 @@ export class ClusterClient implements AsyncDisposable {
   readonly #replies: Subscription;
   readonly #nextId = createCallIds();
   readonly #waiting = new Map<string, ClientCall>();
-  /** Bundles that the store has. */
-  readonly #published = new Map<string, Promise<void>>();
+  readonly #bundles: PublishedBundles;
 
   private constructor(options: ClusterClientOptions, parts: ClientParts, keys: IdempotencyKeys) {
     this.#options = options;
     this.#parts = parts;
+    this.#bundles = new PublishedBundles(parts.stores);
     this.#keys = keys;
     const { connection, name, runtime } = options;
     this.#fleet = new Fleet(connection);
@@ -94,7 +93,7 @@ export class ClusterClient implements AsyncDisposable {
     token(name);
     const marks = await Marks.open(connection, name);
     const parts = { connection, runtime, marks, stores: new Stores(connection) };
-    return new ClusterClient(options, parts, await IdempotencyKeys.open(connection));
+    return new ClusterClient(options, parts, await IdempotencyKeys.open(connection, marks));
   }
 
   /** The workers that announce themselves. */
@@ -136,7 +135,7 @@ export class ClusterClient implements AsyncDisposable {
       asked = { id, skill, params: bytesOf(params), tenant, options, isRepeated: false };
       const { pools = ['default'] } = this.#options;
       pool = await this.#fleet.place(pools, { skill, execution: options.execution, tenant });
-      await this.#publishBundle(skill);
+      await this.#bundles.publish(tenant, skill.bundle);
     } catch (thrown) {
       return this.#endHere(ref, id, { options, error: toSkillError(thrown) });
     }
@@ -153,7 +152,7 @@ export class ClusterClient implements AsyncDisposable {
   async #runOnce(asked: Asked, pool: string, idempotencyKey: string): Promise<Outcome> {
     const { id, tenant, skill, options } = asked;
     const wanted = { id, request: requestOf(asked) };
-    const entry = await this.#keys.claim(tenant, idempotencyKey, wanted);
+    const entry = await this.#keys.claim({ tenant, key: idempotencyKey, wanted });
     const isRepeated = entry.id !== id;
     const joined = { ...asked, id: entry.id, isRepeated };
     if (!isRepeated || !skill.bundle.manifest.idempotent) return this.#run(joined, pool);
@@ -181,13 +180,14 @@ export class ClusterClient implements AsyncDisposable {
     const call = new ClientCall(this.#parts, {
       ...{ head, tenant, signal: options.signal, isRepeated },
       onReply: (reply) => events.hear(reply),
+      runMs: runMsOf(asked),
     });
     const key = subjects.mark(tenant, id);
     // A repeated request must not take the replies of the first.
     const isFirst = !this.#waiting.has(key);
     if (isFirst) this.#waiting.set(key, call);
     try {
-      await call.publish(subjects.job(pool, tenant, head.skill.name), asked.params);
+      await call.publish(subjects.job(pool, tenant), asked.params);
       events.accepted();
       return await this.#ended(asked, events, await call.wait());
     } catch (thrown) {
@@ -200,10 +200,16 @@ export class ClusterClient implements AsyncDisposable {
     }
   }
 
-  async #ended({ skill, id, options }: Asked, events: Events, ending: Ending): Promise<Outcome> {
+  async #ended(asked: Asked, events: Events, ending: Ending): Promise<Outcome> {
+    const { skill, id, options } = asked;
     if ('outcome' in ending) {
       events.done(ending.outcome);
       return ending.outcome;
+    }
+    if ('takenBack' in ending) {
+      const outcome = refused(asked, ending.takenBack);
+      events.done(outcome);
+      return outcome;
     }
     // Its receipt is this front end's, because no worker ever had it.
     const onEvent = events.withoutAccepted(options.onEvent);
@@ -249,26 +255,6 @@ export class ClusterClient implements AsyncDisposable {
       ...(trace?.traceparent === undefined ? {} : { trace: { ...trace, traceparent: trace.traceparent } }),
       ...(idempotencyKey === undefined ? {} : { keeps: true }),
     };
-  }
-
-  /** Puts the bundle where workers find it by its digest, once. */
-  #publishBundle({ bundle }: Skill): Promise<void> {
-    // Every worker has the same bundled skills, or another version of Skillcell.
-    if (bundle.origin === 'bundled') return Promise.resolve();
-    const name = bundle.digest.replace(/^sha256:/, '');
-    const known = this.#published.get(name);
-    if (known) return known;
-    const { stores } = this.#parts;
-    const bytes = packBundle(bundle);
-    // An object with other bytes is replaced, because workers would refuse it.
-    const publishing = retried(BUNDLE_MS, async () => {
-      if (!(await stores.holds(SKILLS_STORE, name, bytes))) await stores.put(SKILLS_STORE, name, bytes);
-    }).catch((cause: unknown) => {
-      throw notPublished(bundle.manifest.name, cause);
-    });
-    this.#published.set(name, publishing);
-    publishing.catch(() => this.#published.delete(name));
-    return publishing;
   }
 
   #hear(message: Msg): void {
@@ -357,19 +343,17 @@ function bytesOf(params: unknown): Uint8Array {
   }
 }
 
+/** A worker ends the call after its timeout; before that, it may have to fetch packages or an image. */
+function runMsOf({ skill, options }: Asked): number {
+  const declared = skill.bundle.manifest.limits.timeout ?? DEFAULT_LIMITS.timeout;
+  return Math.min(declared, options.timeout ?? declared) + PREPARE_MS;
+}
+
 /** What has to be equal for a request to be the same one again. */
 function requestOf({ skill, params, options }: Asked): string {
   const { timeout, memory, execution } = options;
   const asked = JSON.stringify([skill.bundle.digest, timeout, memory, execution]);
   return hash('sha256', Buffer.concat([Buffer.from(`${asked}\n`), params]), 'hex');
-}
-
-function notPublished(skill: string, cause: unknown): SkillError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new SkillError('skill_unavailable', `The cluster did not take the files of "${skill}": ${reason}`, {
-    fix: 'Check the connection to the servers, and call it again.',
-    cause,
-  });
 }
 
 function refused({ id, skill }: Asked, error: SkillError): Outcome {

@@ -1,21 +1,12 @@
 /**
- * NKeys and the configuration of a server: one key for each process, with the least that its role needs.
+ * NKeys: one for each process, with the least that its role needs.
  *
  * @module
  */
 import { nkeys } from '@nats-io/transport-node';
 import { SkillError } from '../errors.ts';
 import { inboxOf } from './connect.ts';
-import {
-  BUCKETS,
-  consumerOf,
-  poolName,
-  SKILLS_STORE,
-  storeOf,
-  STREAMS,
-  tenantToken,
-  token,
-} from './names.ts';
+import { BUCKETS, consumerOf, poolName, storeOf, STREAMS, tenantToken, token } from './names.ts';
 import { ANNOUNCE_SUBJECT, HELLO_SUBJECT } from './placement.ts';
 
 /** What a process of a cluster is for. */
@@ -38,7 +29,7 @@ export interface KeyRequest {
   pools?: readonly string[] | undefined;
 }
 
-interface Permissions {
+export interface Permissions {
   publish: string[];
   subscribe: string[];
 }
@@ -74,21 +65,19 @@ function assertEnforceable({ role, name, tenants = ['*'], pools = ['*'] }: KeyRe
 }
 
 /** What a key may publish and hear. Everything else is refused by the server. */
-function permissionsOf({ role, name, tenants = ['*'], pools = ['*'] }: KeyRequest): Permissions {
+export function permissionsOf({ role, name, tenants = ['*'], pools = ['*'] }: KeyRequest): Permissions {
   const own = { inbox: `${inboxOf(name)}.>`, tenants: tenants.map(anyOr(tenantToken)) };
   if (role === 'admin') return { publish: ['>'], subscribe: ['>'] };
   if (role === 'auditor')
     return {
       publish: [
         '$JS.API.INFO',
-        `$JS.API.STREAM.INFO.${STREAMS.receipts}`,
-        ...orderedReader(STREAMS.receipts),
-        ...bucketReader(BUCKETS.marks),
-        ...orderedReader(`KV_${BUCKETS.marks}`),
+        ...streamReader(STREAMS.receipts),
+        ...streamReader(`KV_${BUCKETS.marks}`),
         HELLO_SUBJECT,
         'sc.alive.*',
       ],
-      subscribe: [own.inbox, `${ANNOUNCE_SUBJECT}.*`],
+      subscribe: [own.inbox, `${ANNOUNCE_SUBJECT}.*.*.*`],
     };
   return role === 'front'
     ? frontPermissions(name, own, pools)
@@ -107,16 +96,15 @@ function frontPermissions(name: string, { inbox, tenants }: Own, pools: readonly
       HELLO_SUBJECT,
       // The list names all tenants, so a key of some of them may not read it.
       ...(tenants.includes('*') ? [`$JS.API.CONSUMER.LIST.${STREAMS.calls}`] : []),
-      ...pools.flatMap((pool) => tenants.map((tenant) => `sc.job.${pool}.${tenant}.*`)),
+      ...pools.flatMap((pool) => tenants.map((tenant) => `sc.job.${pool}.${tenant}`)),
       ...tenants.map((tenant) => `sc.cancel.${tenant}.*`),
       'sc.alive.*',
       ...tenants.flatMap((tenant) => [`$KV.${BUCKETS.marks}.${tenant}.*`, `$KV.${BUCKETS.keys}.${tenant}.*`]),
       ...[BUCKETS.marks, BUCKETS.keys].flatMap((bucket) => bucketReader(bucket, tenants)),
       ...largeStores(tenants),
-      ...storeAccess(SKILLS_STORE),
       ...receiptWriter(name),
     ],
-    subscribe: [inbox, ...tenants.map((tenant) => `sc.reply.${tenant}.${name}.*`), `${ANNOUNCE_SUBJECT}.*`],
+    subscribe: [inbox, `sc.reply.*.${name}.*`, `${ANNOUNCE_SUBJECT}.*.*.*`],
   };
 }
 
@@ -144,9 +132,10 @@ function workerPermissions(
       ...tenants.map((tenant) => `$KV.${BUCKETS.marks}.${tenant}.*`),
       ...bucketReader(BUCKETS.marks, tenants),
       'sc.alive.*',
-      `${ANNOUNCE_SUBJECT}.${name}`,
+      ...only.pools.flatMap((pool) =>
+        tenants.map((tenant) => `${ANNOUNCE_SUBJECT}.${pool}.${tenant}.${name}`),
+      ),
       ...largeStores(tenants),
-      ...storeReader(SKILLS_STORE),
       ...receiptWriter(name),
     ],
     subscribe: [
@@ -164,115 +153,33 @@ function receiptWriter(name: string): string[] {
   return [subject, `$JS.API.DIRECT.GET.${STREAMS.receipts}.${subject}`];
 }
 
+/** One entry at a time: a description of the stream would name the calls of all tenants. */
 function bucketReader(bucket: string, tenants: readonly string[] = ['*']): string[] {
-  const stream = `KV_${bucket}`;
-  return [
-    `$JS.API.STREAM.INFO.${stream}`,
-    ...tenants.map((tenant) => `$JS.API.DIRECT.GET.${stream}.$KV.${bucket}.${tenant}.*`),
-  ];
+  return tenants.map((tenant) => `$JS.API.DIRECT.GET.KV_${bucket}.$KV.${bucket}.${tenant}.*`);
 }
 
-function orderedReader(stream: string): string[] {
-  return [
-    `$JS.API.CONSUMER.CREATE.${stream}`,
-    `$JS.API.CONSUMER.CREATE.${stream}.>`,
-    `$JS.API.CONSUMER.MSG.NEXT.${stream}.>`,
-    `$JS.API.CONSUMER.INFO.${stream}.>`,
-    `$JS.API.CONSUMER.DELETE.${stream}.>`,
-    `$JS.FC.${stream}.>`,
-  ];
+/** Message by message: a consumer would deliver anywhere that its owner names. */
+function streamReader(stream: string): string[] {
+  return [`$JS.API.STREAM.INFO.${stream}`, `$JS.API.DIRECT.GET.${stream}`];
 }
 
-function storeReader(store: string): string[] {
-  const stream = `OBJ_${store}`;
-  return [
-    `$JS.API.STREAM.INFO.${stream}`,
-    `$JS.API.STREAM.MSG.GET.${stream}`,
-    `$JS.API.DIRECT.GET.${stream}`,
-    `$JS.API.DIRECT.GET.${stream}.>`,
-    ...orderedReader(stream),
-  ];
-}
-
-function storeAccess(store: string): string[] {
-  return [...storeReader(store), `$O.${store}.>`, `$JS.API.STREAM.PURGE.OBJ_${store}`];
-}
-
-/** A wildcard cannot be a part of a token, so a key for all tenants may use all stores; `NEVER` takes back the rest. */
+/** The stores of its tenants. A wildcard cannot be a part of a token, so a key for all tenants may use all stores. */
 function largeStores(tenants: readonly string[]): string[] {
-  if (!tenants.includes('*')) return tenants.flatMap((tenant) => storeAccess(storeOf(tenant)));
-  return [
-    '$O.*.>',
-    '$JS.API.STREAM.INFO.*',
-    '$JS.API.STREAM.MSG.GET.*',
-    '$JS.API.DIRECT.GET.*',
-    '$JS.API.DIRECT.GET.*.$O.>',
-    '$JS.API.CONSUMER.CREATE.*.*.$O.>',
-    '$JS.API.CONSUMER.DELETE.*.*',
-    '$JS.API.CONSUMER.INFO.*.*',
-    '$JS.API.STREAM.PURGE.*',
-  ];
+  if (tenants.includes('*')) return ['$O.*.>', '$JS.API.DIRECT.GET.*', '$JS.API.DIRECT.GET.*.$O.>'];
+  return tenants.flatMap((tenant) => {
+    const store = storeOf(tenant);
+    return [`$O.${store}.>`, `$JS.API.DIRECT.GET.OBJ_${store}`, `$JS.API.DIRECT.GET.OBJ_${store}.$O.>`];
+  });
 }
 
-/** What no front end and no worker may do to the streams that all share. */
-const NEVER: readonly string[] = [
+/** What a key for the stores of all tenants would open as well. */
+export const NEVER: readonly string[] = [
   ...Object.values(STREAMS),
   ...Object.values(BUCKETS).map((bucket) => `KV_${bucket}`),
-].flatMap((stream) => [
-  `$JS.API.STREAM.PURGE.${stream}`,
-  `$JS.API.STREAM.MSG.GET.${stream}`,
-  `$JS.API.DIRECT.GET.${stream}`,
-  `$JS.API.CONSUMER.CREATE.${stream}.>`,
-  `$JS.API.CONSUMER.DELETE.${stream}.>`,
-]);
+].map((stream) => `$JS.API.DIRECT.GET.${stream}`);
 
 function anyOr(toToken: (name: string) => string): (name: string) => string {
   return (name) => (name === '*' ? '*' : toToken(name));
-}
-
-/** Settings of one server. */
-export interface ServerOptions {
-  /** `HOST:PORT` */
-  listen: string;
-  /** Where it keeps streams. */
-  storeDir: string;
-  tls?: { cert: string; key: string; ca?: string } | undefined;
-  /** Present if several servers form the cluster. */
-  routes?: { name: string; listen: string; servers: readonly string[]; serverName: string } | undefined;
-}
-
-/** The configuration file of a server that knows exactly these keys. */
-export function serverConfig(keys: readonly MadeKey[], options: ServerOptions): string {
-  const { listen, storeDir, tls, routes } = options;
-  const quoted = (texts: readonly string[]): string =>
-    `[${texts.map((one) => JSON.stringify(one)).join(', ')}]`;
-  const users = keys.map((key) => {
-    const { publish, subscribe } = permissionsOf(key);
-    // A front end confirms outcomes, and a worker answers whether a call still runs.
-    const responses = key.role === 'admin' ? '' : ', allow_responses: { max: 1, expires: "1m" }';
-    const deny = key.role === 'front' || key.role === 'worker' ? `, deny: ${quoted(NEVER)}` : '';
-    return `  # ${key.role} ${key.name}
-  { nkey: ${key.publicKey}, permissions: { publish: { allow: ${quoted(publish)}${deny} }, subscribe: { allow: ${quoted(subscribe)} }${responses} } }`;
-  });
-  return [
-    `# Written by skillcell cluster init.`,
-    ...(routes ? [`server_name: ${JSON.stringify(routes.serverName)}`] : []),
-    `listen: ${JSON.stringify(listen)}`,
-    // Accepted means kept, also if the machine loses power.
-    `jetstream { store_dir: ${JSON.stringify(storeDir)}, sync_interval: always }`,
-    ...(tls ? [tlsBlock(tls)] : []),
-    ...(routes
-      ? [
-          `cluster { name: ${JSON.stringify(routes.name)}, listen: ${JSON.stringify(routes.listen)}, routes: ${quoted(routes.servers)} }`,
-        ]
-      : []),
-    `authorization { users: [\n${users.join('\n')}\n] }\n`,
-  ].join('\n');
-}
-
-function tlsBlock({ cert, key, ca }: { cert: string; key: string; ca?: string }): string {
-  const verify = ca === undefined ? '' : `, ca_file: ${JSON.stringify(ca)}, verify: true`;
-  return `tls { cert_file: ${JSON.stringify(cert)}, key_file: ${JSON.stringify(key)}${verify} }`;
 }
 
 /** `worker:name` or `front:name:tenant,tenant` as keys are named on the command line. */

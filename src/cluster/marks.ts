@@ -17,6 +17,8 @@ const PAUSE_MS = 100;
 export interface MarkedCall {
   tenant: string;
   id: string;
+  /** Of the attempt to take it; absent: a new one. */
+  nonce?: string;
 }
 
 export type Taken = { isMine: true } | { isMine: false; mark: Mark };
@@ -38,8 +40,11 @@ export class Marks {
    * Creates the mark, or says whose it is. An answer that got lost is not a refusal: the nonce tells whether the mark is of
    * this attempt. Rejects when the servers cannot be reached in time; then it is not known.
    */
-  async take({ tenant, id }: MarkedCall, state: Mark['state'], withinMs: number): Promise<Taken> {
-    const nonce = randomBytes(12).toString('hex');
+  async take(
+    { tenant, id, nonce = randomBytes(12).toString('hex') }: MarkedCall,
+    state: Mark['state'],
+    withinMs: number,
+  ): Promise<Taken> {
     const key = subjects.mark(tenant, id);
     const value = encode({ state, by: this.#by, nonce } satisfies Mark);
     return retried(withinMs, async () => {

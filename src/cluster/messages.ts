@@ -8,6 +8,7 @@ import { z } from 'zod';
 import type { Row } from '../audit/queries.ts';
 import type { ErrorBody } from '../errors.ts';
 import type { Outcome, SkillIdentity } from '../outcome.ts';
+import { skillNameProblem } from '../manifest/names.ts';
 import { ERROR_CODES } from '../vocabulary/error-codes.ts';
 import { KIND_NAMES, type Kind } from '../vocabulary/kinds.ts';
 import { MODE_NAMES, type Mode } from '../vocabulary/modes.ts';
@@ -17,6 +18,8 @@ import { malformed, readFrame } from './frame.ts';
 const tokenSchema = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
 const textSchema = z.string().max(1024);
 const callIdSchema = z.string().regex(/^[0-9A-HJKMNP-TV-Z]{26}$/);
+/** A name never is a path: workers look for the skill under it. */
+const skillNameSchema = z.string().refine((name) => skillNameProblem(name) === undefined);
 const digestSchema = z.string().regex(/^(?:sha256:)?[0-9a-f]{64}$/);
 
 /** The head of a call. Its tenant is in the subject, where the server has checked it, and never in here. */
@@ -25,7 +28,7 @@ const callSchema = z.strictObject({
   id: callIdSchema,
   /** The process that waits for the answer. */
   front: tokenSchema,
-  skill: z.strictObject({ name: textSchema, digest: digestSchema }),
+  skill: z.strictObject({ name: skillNameSchema, digest: digestSchema }),
   caller: textSchema,
   kind: z.enum(KIND_NAMES).optional(),
   timeout: z.number().positive().optional(),
@@ -70,12 +73,22 @@ const identitySchema = z.looseObject({ name: z.string(), version: z.string(), di
 const eventsSchema = z.array(
   z.looseObject({ capability: z.string(), asked: z.string(), declared: z.string() }),
 );
+/** Counted for quotas, so that a negative number would give back what a tenant has used. */
+const amountSchema = z.number().min(0);
+const usageSchema = z.looseObject({
+  wall_ms: amountSchema,
+  cpu_ms: amountSchema,
+  memory_peak_bytes: amountSchema,
+  fuel: amountSchema,
+  output_bytes: amountSchema,
+  host_calls: amountSchema,
+});
 const outcomeSchema = z.looseObject({
   ok: z.boolean(),
   call_id: callIdSchema,
   skill: identitySchema,
   execution: placeSchema.optional(),
-  usage: z.record(z.string(), z.number()),
+  usage: usageSchema,
   capabilities: z.looseObject({ used: eventsSchema, denied: eventsSchema }),
   logs: z.string(),
   warnings: z.array(z.string()),
@@ -131,10 +144,15 @@ export function readReply(bytes: Uint8Array): { reply: Reply; body: Uint8Array }
 }
 
 /** The outcome of a `done`, without a result; its shape is checked. */
-export function outcomeOf(reply: Reply & { type: 'done' }, callId: string): Outcome {
+export function outcomeOf(
+  reply: Reply & { type: 'done' },
+  { id, skill }: Pick<CallHead, 'id' | 'skill'>,
+): Outcome {
   const { outcome } = reply;
-  if (outcome.call_id !== callId) throw malformed('the outcome is that of another call');
+  if (outcome.call_id !== id) throw malformed('the outcome is that of another call');
   if (outcome.ok === (outcome.error !== undefined)) throw malformed('the outcome contradicts itself');
+  if (outcome.ok && (outcome.skill.name !== skill.name || outcome.skill.digest !== skill.digest))
+    throw malformed('the outcome is that of another skill');
   return outcome as unknown as Outcome;
 }
 

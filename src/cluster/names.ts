@@ -18,9 +18,6 @@ export const BUCKETS = {
   keys: 'sc_keys',
 } as const;
 
-/** The object store of bundles, by digest. */
-export const SKILLS_STORE = 'sc_skills';
-
 const TOKEN = /^[A-Za-z0-9_-]{1,64}$/;
 const PLAIN = /^[a-z0-9]{1,32}$/;
 
@@ -42,21 +39,14 @@ export function poolName(text: string): string {
 
 /** A tenant as a token. Other characters are replaced by a digest, so that two tenants never share one. */
 export function tenantToken(tenant: string): string {
-  if (TOKEN.test(tenant) && !tenant.startsWith('x-')) return tenant;
+  if (TOKEN.test(tenant) && /^[A-Za-z0-9]/.test(tenant) && !tenant.startsWith('x-')) return tenant;
   return `x-${hash('sha256', tenant, 'hex').slice(0, 32)}`;
-}
-
-/** The skill in a subject only separates queues; the message has the name. */
-function skillToken(skill: string): string {
-  const plain = skill.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
-  return plain === '' ? '_' : plain;
 }
 
 /** Subjects, each from its tokens. `*` is allowed where somebody listens. */
 export const subjects = {
-  job: (pool: string, tenant: string, skill: string): string =>
-    `sc.job.${poolName(pool)}.${token(tenant)}.${skillToken(skill)}`,
-  jobsOf: (pool: string, tenant: string): string => `sc.job.${poolName(pool)}.${token(tenant)}.*`,
+  /** One for all skills of a tenant: the servers bound the messages of a subject, and so the queue of a tenant. */
+  job: (pool: string, tenant: string): string => `sc.job.${poolName(pool)}.${token(tenant)}`,
   reply: (tenant: string, front: string, call: string): string =>
     `sc.reply.${token(tenant)}.${token(front)}.${token(call)}`,
   repliesTo: (front: string): string => `sc.reply.*.${token(front)}.*`,
@@ -81,7 +71,7 @@ export function placeOfConsumer(name: string): { pool: string; tenant: string } 
   return pool !== undefined && tenant !== undefined ? { pool, tenant } : undefined;
 }
 
-/** The object store of a tenant's large parameters and results, so that a key can be limited to it. */
+/** The object store of a tenant's bundles and large parameters and results, so that a key can be limited to it. */
 export function storeOf(tenant: string): string {
   return `sc_large_${token(tenant)}`;
 }

@@ -12,6 +12,7 @@ import type { PairReport } from '../cell/machine.ts';
 import { fieldsSetByManifest, sharedByProcesses } from '../policy/enforce-or-refuse.ts';
 import { ENGINE_ROWS, type EngineName } from '../vocabulary/engines.ts';
 import type { Mode } from '../vocabulary/modes.ts';
+import { poolName, token } from './names.ts';
 import { readAnnouncement, type Announcement } from './messages.ts';
 
 export const ANNOUNCE_MS = 1000;
@@ -21,7 +22,10 @@ const STALE_MS = 5 * ANNOUNCE_MS;
 const FIRST_MS = 3 * ANNOUNCE_MS;
 const MAX_WORKERS = 10_000;
 
+/** Pool, tenant and name are in the subject, because the server checks only that. */
 export const ANNOUNCE_SUBJECT = 'sc.worker';
+/** Not the token of any tenant. */
+const ALL_TENANTS = '_';
 export const HELLO_SUBJECT = 'sc.hello';
 
 /** The pairs of `doctor` as a worker announces them. */
@@ -37,6 +41,13 @@ export function announcedPairs(pairs: readonly PairReport[]): Announcement['pair
         .map(([field]) => field)
         .toSorted(),
     }));
+}
+
+/** Where a worker announces itself: for all tenants, or for each of its own. */
+export function announceSubjects(pool: string, name: string, tenants?: readonly string[]): string[] {
+  return (tenants ?? [ALL_TENANTS]).map(
+    (tenant) => `${ANNOUNCE_SUBJECT}.${poolName(pool)}.${token(tenant)}.${token(name)}`,
+  );
 }
 
 /** Calls that may go to a pool, as far as announcements show. */
@@ -55,7 +66,7 @@ export class Fleet {
 
   constructor(connection: NatsConnection) {
     this.#connection = connection;
-    this.#subscription = connection.subscribe(`${ANNOUNCE_SUBJECT}.*`, {
+    this.#subscription = connection.subscribe(`${ANNOUNCE_SUBJECT}.*.*.*`, {
       callback: (error, message) => {
         if (!error) this.#hear(message.subject, message.data);
       },
@@ -97,6 +108,13 @@ export class Fleet {
     clearTimeout(timer);
   }
 
+  /** One message for each tenant arrives. A restart of the worker begins again. */
+  #tenantsOf({ name, boot, pool }: Announcement, tenant: string): string[] {
+    const known = this.#known.get(name)?.announcement;
+    const isSame = known?.boot === boot && known.pool === pool;
+    return [...new Set([...((isSame ? known.tenants : undefined) ?? []), tenant])];
+  }
+
   #hear(subject: string, data: Uint8Array): void {
     let announcement: Announcement;
     try {
@@ -104,10 +122,12 @@ export class Fleet {
     } catch {
       return;
     }
-    // The server has checked who may publish on this subject.
-    if (subject !== `${ANNOUNCE_SUBJECT}.${announcement.name}`) return;
-    if (this.#known.size >= MAX_WORKERS && !this.#known.has(announcement.name)) return;
-    this.#known.set(announcement.name, { announcement, at: performance.now() });
+    // The server has checked who may publish on this subject; what the message says beyond it does not count.
+    const [, , pool = '', tenant = '', name = ''] = subject.split('.');
+    if (name !== announcement.name || pool !== announcement.pool) return;
+    if (this.#known.size >= MAX_WORKERS && !this.#known.has(name)) return;
+    const tenants = tenant === ALL_TENANTS ? undefined : this.#tenantsOf(announcement, tenant);
+    this.#known.set(name, { announcement: { ...announcement, tenants }, at: performance.now() });
     this.#heard.resolve();
     this.#heard = Promise.withResolvers();
   }

@@ -4,7 +4,7 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jetstream, jetstreamManager, type JsMsg } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager, type StoredMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { AuditReader, Row } from '../audit/queries.ts';
 import { encode, readRow } from './messages.ts';
@@ -13,6 +13,8 @@ import { STREAMS, subjects } from './names.ts';
 const PAUSE_MS = 200;
 const AFTER_ERROR_MS = 1000;
 const PAGE = 200;
+/** Messages of one answer. */
+const BATCH = 500;
 
 /** The last row of a writer in the stream. */
 interface Sent {
@@ -98,26 +100,34 @@ function isMissing(error: unknown): boolean {
   return (error as { code?: unknown }).code === NO_MESSAGE;
 }
 
-/** Every row of the stream, with its writer, in the order of the stream. */
-export async function* allRows(connection: NatsConnection): AsyncGenerator<{ writer: string; row: Row }> {
+/** Every row of the stream, with its writer, in the order of the stream; without a row if it cannot be read. */
+export async function* allRows(
+  connection: NatsConnection,
+): AsyncGenerator<{ writer: string; row: Row | undefined }> {
   for await (const { subject, data } of readStream(connection, STREAMS.receipts))
-    yield { writer: subject.split('.')[2] ?? '', row: readRow(data) };
+    yield { writer: subject.split('.')[2] ?? '', row: rowOf(data) };
 }
 
-/** Every message that a stream has now. */
-export async function* readStream(connection: NatsConnection, name: string): AsyncGenerator<JsMsg> {
+function rowOf(data: Uint8Array): Row | undefined {
+  try {
+    return readRow(data);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Every message that a stream has now. Needs no consumer, which could deliver to any subject. */
+export async function* readStream(connection: NatsConnection, name: string): AsyncGenerator<StoredMsg> {
   const manager = await jetstreamManager(connection, { checkAPI: false });
   const { state } = await manager.streams.info(name);
-  if (state.messages === 0) return;
-  const consumer = await jetstream(connection).consumers.get(name);
-  try {
-    for await (const message of await consumer.consume()) {
+  for (let seq = state.first_seq; state.messages > 0 && seq <= state.last_seq;) {
+    let last = 0;
+    for await (const message of await manager.direct.getBatch(name, { seq, batch: BATCH })) {
+      last = message.seq;
       yield message;
-      // The last one may expire while others are read.
-      if (message.info.pending === 0 || message.seq >= state.last_seq) break;
     }
-  } finally {
-    // Otherwise the servers keep it for minutes.
-    await consumer.delete().catch(() => 'the servers remove it');
+    // The rest may have expired in the meantime.
+    if (last === 0) return;
+    seq = last + 1;
   }
 }

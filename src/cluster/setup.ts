@@ -18,16 +18,7 @@ import { Kvm } from '@nats-io/kv';
 import { Objm } from '@nats-io/obj';
 import { nanos, type NatsConnection } from '@nats-io/transport-node';
 import { SkillError } from '../errors.ts';
-import {
-  BUCKETS,
-  consumerOf,
-  PULL_GROUP,
-  SKILLS_STORE,
-  storeOf,
-  STREAMS,
-  subjects,
-  tenantToken,
-} from './names.ts';
+import { BUCKETS, consumerOf, PULL_GROUP, storeOf, STREAMS, subjects, tenantToken } from './names.ts';
 
 /** What one tenant may use of the whole cluster. */
 export interface TenantShare {
@@ -40,7 +31,7 @@ export interface TenantShare {
 export interface SetupOptions {
   tenants: readonly TenantShare[];
   pools?: readonly string[];
-  /** Calls of one tenant and skill that may wait. */
+  /** Calls of one tenant that may wait in a pool. */
   queue?: number;
   /** Calls of all tenants that may wait. */
   queueOfAll?: number;
@@ -70,7 +61,6 @@ export async function setUpCluster(connection: NatsConnection, options: SetupOpt
   const prefersWarm = hasPriorities(connection);
   const stores = new Objm(connection);
   const kept = { storage: StorageType.File, replicas };
-  await stores.create(SKILLS_STORE, kept);
   for (const { name, concurrent = DEFAULT_CONCURRENT } of tenants) {
     const tenant = tenantToken(name);
     await stores.create(storeOf(tenant), { ...kept, ttl: nanos(WINDOW_MS) });
@@ -89,7 +79,7 @@ function streamsOf({ queue = DEFAULT_QUEUE, queueOfAll, replicas = 1 }: SetupOpt
     {
       ...shared,
       name: STREAMS.calls,
-      subjects: ['sc.job.>'],
+      subjects: ['sc.job.*.*'],
       retention: RetentionPolicy.Workqueue,
       // The refusal that a publisher gets is the 429 of the caller.
       discard: DiscardPolicy.New,
@@ -142,7 +132,8 @@ async function addConsumer(
   }: SetupOptions & { pool: string; tenant: string; concurrent: number; prefersWarm: boolean },
 ): Promise<void> {
   const name = consumerOf(pool, tenant);
-  const settings = { ack_wait: nanos(ackWaitMs), max_ack_pending: concurrent };
+  const filter = { filter_subject: subjects.job(pool, tenant) };
+  const settings = { ...filter, ack_wait: nanos(ackWaitMs), max_ack_pending: concurrent };
   // Idle workers where the tenant is warm get its calls first. Older servers serve them in turn.
   // The type is an enum that exists only for the type checker.
   const preference = prefersWarm
@@ -155,7 +146,6 @@ async function addConsumer(
       ...settings,
       ...preference,
       durable_name: name,
-      filter_subject: subjects.jobsOf(pool, tenant),
       ack_policy: AckPolicy.Explicit,
       // Never given up here: the mark decides whether it may begin.
       max_deliver: -1,

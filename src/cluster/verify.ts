@@ -50,7 +50,7 @@ export async function verifyCluster(
     // Marks first: a call that begins later may have no receipt yet.
     const marks = await readMarks(connection);
     const chains = await readChains(connection, heads);
-    const missing = [...marks].filter(([call]) => !chains.calls.has(idOf(call)));
+    const missing = [...marks.read].filter(([call, { by }]) => !chains.calls.get(idOf(call))?.has(by));
     const open = await stillRunning(connection, missing);
     const lost = missing.filter(([call]) => !open.has(call));
     if (lost.length > 0 && performance.now() < until) {
@@ -58,13 +58,16 @@ export async function verifyCluster(
       continue;
     }
     const problems = [
+      ...marks.problems,
       ...chains.problems,
-      ...lost.map(([call, { by }]) => `The call ${idOf(call)} has no receipt: "${by}" began it`),
+      ...lost.map(
+        ([call, { by }]) => `The call ${idOf(call)} has no receipt in the chain of "${by}", which began it`,
+      ),
     ].slice(0, MAX_PROBLEMS);
     return {
       ok: problems.length === 0,
       receipts: chains.receipts,
-      begun: marks.size,
+      begun: marks.read.size,
       running: open.size,
       heads: chains.heads,
       problems,
@@ -75,7 +78,8 @@ export async function verifyCluster(
 interface Chains {
   receipts: number;
   heads: Heads;
-  calls: Set<string>;
+  /** Who has a receipt of each call. */
+  calls: Map<string, Set<string>>;
   problems: string[];
 }
 
@@ -83,8 +87,12 @@ async function readChains(connection: NatsConnection, remembered: Heads): Promis
   const ends = new Map<string, { seq: number; hash: string }>();
   const broken = new Set<string>();
   const owed = new Map(Object.entries(remembered).filter(([, hash]) => hash !== GENESIS));
-  const chains: Chains = { receipts: 0, heads: {}, calls: new Set(), problems: [] };
+  const chains: Chains = { receipts: 0, heads: {}, calls: new Map(), problems: [] };
   for await (const { writer, row } of allRows(connection)) {
+    if (!row) {
+      chains.problems.push(`The chain of "${writer}" has a message that is not a receipt`);
+      continue;
+    }
     const end = ends.get(writer) ?? { seq: 0, hash: GENESIS };
     const fault = faultOf(row, { seq: end.seq + 1, prev: end.hash });
     // The first fault of a chain; everything after it follows from it.
@@ -94,8 +102,9 @@ async function readChains(connection: NatsConnection, remembered: Heads): Promis
     ends.set(writer, row);
     if (owed.get(writer) === row.hash) owed.delete(writer);
     const call = callIdOf(row.body);
-    if (chains.calls.has(call)) chains.problems.push(`The call ${call} has two receipts`);
-    chains.calls.add(call);
+    const writers = chains.calls.get(call) ?? new Set<string>();
+    if (writers.size > 0) chains.problems.push(`The call ${call} has two receipts`);
+    chains.calls.set(call, writers.add(writer));
     chains.receipts++;
   }
   for (const writer of owed.keys())
@@ -104,12 +113,26 @@ async function readChains(connection: NatsConnection, remembered: Heads): Promis
   return chains;
 }
 
-async function readMarks(connection: NatsConnection): Promise<Map<string, Mark>> {
-  const marks = new Map<string, Mark>();
+interface FoundMarks {
+  read: Map<string, Mark>;
+  problems: string[];
+}
+
+/** A mark that cannot be read is a problem of its own, and hides no other. */
+async function readMarks(connection: NatsConnection): Promise<FoundMarks> {
+  const marks: FoundMarks = { read: new Map(), problems: [] };
   const prefix = `$KV.${BUCKETS.marks}.`;
   for await (const { subject, data } of readStream(connection, `KV_${BUCKETS.marks}`))
-    if (data.length > 0) marks.set(subject.slice(prefix.length), readMark(data));
+    if (data.length > 0) addMark(marks, subject.slice(prefix.length), data);
   return marks;
+}
+
+function addMark({ read, problems }: FoundMarks, call: string, data: Uint8Array): void {
+  try {
+    read.set(call, readMark(data));
+  } catch {
+    problems.push(`The mark of the call ${idOf(call)} cannot be read`);
+  }
 }
 
 async function stillRunning(

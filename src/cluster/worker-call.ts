@@ -104,7 +104,7 @@ export class WorkerCall {
       isolated: true,
       signal: this.#controller.signal,
       turn: Promise.resolve({ tenant, [Symbol.dispose]: () => undefined }),
-      load: () => skills.load(head.skill.name, head.skill.digest),
+      load: () => skills.load(tenant, head.skill),
       onEvent: (event) => this.#forward(event),
       reject: false,
       ...(head.kind === undefined ? {} : { kind: head.kind }),

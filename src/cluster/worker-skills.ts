@@ -9,7 +9,6 @@ import { arrivedDir } from '../load/cluster-home.ts';
 import type { Skill } from '../load/skill.ts';
 import type { Runtime } from '../runtime.ts';
 import { badBundle, digestOfFiles, otherDigest, unpackBundle, writeBundle } from './bundles.ts';
-import { SKILLS_STORE } from './names.ts';
 import type { Stores } from './stores.ts';
 
 /** Loaded skills that a worker keeps and announces. */
@@ -20,6 +19,12 @@ export interface WorkerSkillsOptions {
   stores: Stores;
   /** False: only skills that are installed here. */
   acceptsBundles: boolean;
+}
+
+/** As a message names it. */
+interface WantedSkill {
+  name: string;
+  digest: string;
 }
 
 export class WorkerSkills {
@@ -39,10 +44,10 @@ export class WorkerSkills {
     return this.#loaded.has(digest);
   }
 
-  async load(name: string, digest: string): Promise<Skill> {
+  async load(tenant: string, { name, digest }: WantedSkill): Promise<Skill> {
     const known = this.#loaded.get(digest);
     this.#loaded.delete(digest);
-    const loading = known ?? this.#find(name, digest);
+    const loading = known ?? this.#find(tenant, { name, digest });
     this.#loaded.set(digest, loading);
     loading.catch(() => this.#loaded.delete(digest));
     if (this.#loaded.size > MAX_WARM) this.#forgetOldest();
@@ -57,18 +62,18 @@ export class WorkerSkills {
     if (oldest !== undefined) this.#loaded.delete(oldest);
   }
 
-  async #find(name: string, digest: string): Promise<Skill> {
+  async #find(tenant: string, { name, digest }: WantedSkill): Promise<Skill> {
     const { runtime, acceptsBundles } = this.#options;
     const own = await runtime.load(name).catch(() => undefined);
     if (own?.bundle.digest === digest) return own;
-    if (acceptsBundles) return this.#fetch(name, digest);
+    if (acceptsBundles) return this.#fetch(tenant, { name, digest });
     throw otherDigest(name, digest, own?.bundle.digest);
   }
 
-  async #fetch(name: string, digest: string): Promise<Skill> {
+  async #fetch(tenant: string, { name, digest }: WantedSkill): Promise<Skill> {
     const { runtime, stores } = this.#options;
     const dir = arrivedDir(runtime.home, { name, digest });
-    if (!existsSync(dir)) writeBundle(dir, await filesOf(stores, name, digest));
+    if (!existsSync(dir)) writeBundle(dir, await filesOf(stores, tenant, { name, digest }));
     const skill = await runtime.load(dir, { id: name });
     if (skill.bundle.digest === digest) return skill;
     rmSync(dir, { recursive: true, force: true });
@@ -77,10 +82,14 @@ export class WorkerSkills {
 }
 
 /** The files of the bundle with this digest. Throws before anything is written if the object has others. */
-async function filesOf(stores: Stores, name: string, digest: string): Promise<Map<string, Buffer>> {
+async function filesOf(
+  stores: Stores,
+  tenant: string,
+  { name, digest }: WantedSkill,
+): Promise<Map<string, Buffer>> {
   let files: Map<string, Buffer>;
   try {
-    const bytes = await stores.get(SKILLS_STORE, digest.replace(/^sha256:/, ''));
+    const bytes = await stores.getBundle(tenant, digest);
     if (!bytes) throw otherDigest(name, digest, undefined);
     files = unpackBundle(bytes);
   } catch (error) {

@@ -13,7 +13,7 @@ import { writeFrame } from './frame.ts';
 import { Marks } from './marks.ts';
 import { encode, readCall, type Announcement, type CallHead, type Mark } from './messages.ts';
 import { poolName, subjects, token } from './names.ts';
-import { ANNOUNCE_MS, ANNOUNCE_SUBJECT, announcedPairs, HELLO_SUBJECT } from './placement.ts';
+import { ANNOUNCE_MS, announceSubjects, announcedPairs, HELLO_SUBJECT } from './placement.ts';
 import { Puller } from './puller.ts';
 import { queuesOf } from './queues.ts';
 import { ReceiptForwarder } from './receipts.ts';
@@ -174,7 +174,8 @@ export class Worker {
       isDraining: this.#isDraining,
       warm: this.#parts.skills.warm,
     };
-    connection.publish(`${ANNOUNCE_SUBJECT}.${name}`, encode(announcement));
+    for (const subject of announceSubjects(this.#pool, name, tenants))
+      connection.publish(subject, encode(announcement));
   }
 
   async #take(message: Msg, tenant: string): Promise<void> {
@@ -218,8 +219,8 @@ export class Worker {
     const { head, tenant } = call;
     const marked = { tenant, id: head.id };
     if (Date.now() > head.beginBefore) {
-      // Its front end takes it back; if that is gone, nobody waits for it.
-      call.message.respond('+TERM');
+      // The clock of this machine may be wrong, so another worker may try it until the server drops it.
+      call.message.respond(AGAIN_LATER);
       return false;
     }
     const taken = await this.#parts.marks.take(marked, 'begun', MARK_MS);

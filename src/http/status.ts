@@ -39,8 +39,11 @@ export function statusOf({ code, detail }: Pick<ErrorBody, 'code' | 'detail'>): 
   return special ?? ERRORS[code].http;
 }
 
+/** The longest that a retry is put off: what a worker says ends up in a header. */
+const MAX_RETRY_S = 86_400 * 25;
+
 /** Seconds until a retry makes sense. */
 export function retryAfterOf({ detail }: Pick<ErrorBody, 'detail'>): number {
   const ms = detail['retry_after_ms'];
-  return typeof ms === 'number' && ms > 0 ? Math.ceil(ms / 1000) : 1;
+  return typeof ms === 'number' && ms > 0 ? Math.min(Math.ceil(ms / 1000), MAX_RETRY_S) : 1;
 }

@@ -53,7 +53,7 @@ async function workersOf(outcomes: readonly Outcome[]): Promise<string[]> {
   await expect
     .poll(async () => {
       for await (const { writer, row } of allRows(stage.admin))
-        writers.set((JSON.parse(row.body) as { call_id: string }).call_id, writer);
+        if (row) writers.set((JSON.parse(row.body) as { call_id: string }).call_id, writer);
       return ids.every((id) => writers.has(id));
     }, PATIENT)
     .toBe(true);

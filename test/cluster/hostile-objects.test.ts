@@ -11,14 +11,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectCluster } from '../../src/api/cluster.ts';
 import { packBundle } from '../../src/cluster/bundles.ts';
 import { writeFrame } from '../../src/cluster/frame.ts';
-import { Stores } from '../../src/cluster/stores.ts';
+import { bundleName, Stores } from '../../src/cluster/stores.ts';
 import { WorkerSkills } from '../../src/cluster/worker-skills.ts';
 import { createRuntime, type Runtime } from '../../src/index.ts';
 import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
 import { openCluster, type ClusterStage } from './stage.ts';
-
-/** Only for objects that never end. */
-const READ_MS = 20_000;
 
 let stage: ClusterStage;
 let connection: Awaited<ReturnType<typeof connectCluster>>;
@@ -42,13 +39,13 @@ beforeAll(async () => {
   author = createRuntime({ home: join(elsewhere, 'home'), cwd: elsewhere });
   const { bundle } = await author.load(dir);
   const { digest } = bundle;
-  const object = digest.replace('sha256:', '');
+  const object = bundleName(digest);
   wanted = { name: 'test/travels', digest, object, honest: packBundle(bundle) };
   runtime = createRuntime({ home: join(stage.folder, 'home-worker'), cwd: stage.folder });
   connection = await connectCluster({ url: stage.url, name: 'w9' });
-  const stores = new Stores(connection, READ_MS);
+  const stores = new Stores(connection);
   skills = new WorkerSkills({ runtime, stores, acceptsBundles: true });
-  store = await new Objm(stage.admin).open('sc_skills');
+  store = await new Objm(stage.admin).open('sc_large_acme');
 });
 
 afterAll(async () => {
@@ -70,15 +67,15 @@ function packed(files: readonly (readonly [path: string, bytes: string | number]
 async function forge(parts: readonly Uint8Array[], description: Record<string, unknown>): Promise<void> {
   const nuid = randomBytes(11).toString('hex');
   const client = jetstream(stage.admin);
-  for (const part of parts) await client.publish(`$O.sc_skills.C.${nuid}`, part);
+  for (const part of parts) await client.publish(`$O.sc_large_acme.C.${nuid}`, part);
   const meta = {
-    ...{ name: wanted.object, bucket: 'sc_skills', nuid, size: 0, chunks: parts.length },
+    ...{ name: wanted.object, bucket: 'sc_large_acme', nuid, size: 0, chunks: parts.length },
     digest: `SHA-256=${padded(hash('sha256', Buffer.concat(parts), 'base64url'))}`,
     ...description,
   };
   await store.delete(wanted.object).catch(() => undefined);
   await client.publish(
-    `$O.sc_skills.M.${padded(Buffer.from(wanted.object).toString('base64url'))}`,
+    `$O.sc_large_acme.M.${padded(Buffer.from(wanted.object).toString('base64url'))}`,
     JSON.stringify(meta),
   );
 }
@@ -152,7 +149,7 @@ const BUNDLES: { what: string; bytes: () => Uint8Array; reason: RegExp }[] = [
 ];
 
 async function expectRefused(reason: RegExp): Promise<void> {
-  const error: unknown = await skills.load(wanted.name, wanted.digest).catch((thrown: unknown) => thrown);
+  const error: unknown = await skills.load('acme', wanted).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: 'manifest_drift' });
   expect(String(error)).toMatch(reason);
   const folder = join(runtime.home, 'cluster');
@@ -181,7 +178,7 @@ describe('a bundle in the object store', () => {
     await expectRefused(/digests do not match/);
   });
 
-  test('that is a link to the store of a tenant is refused', async () => {
+  test('that is a link to the store of another tenant is refused', async () => {
     const other = await new Objm(stage.admin).open('sc_large_umbrella');
     await other.putBlob({ name: wanted.object }, wanted.honest);
     await forge([], { options: { link: { bucket: 'sc_large_umbrella', name: wanted.object } } });
@@ -196,7 +193,7 @@ describe('a bundle in the object store', () => {
   test('is loaded once it is the right one', async () => {
     await store.delete(wanted.object);
     await put(wanted.honest);
-    const skill = await skills.load(wanted.name, wanted.digest);
+    const skill = await skills.load('acme', wanted);
     expect(skill.bundle).toMatchObject({ digest: wanted.digest, origin: 'external' });
   });
 
@@ -212,8 +209,8 @@ describe('a bundle in the object store', () => {
     });
     rmSync(join(agentDir, 'manifest.yaml'));
     const { bundle } = await author.load(agentDir);
-    await store.putBlob({ name: bundle.digest.replace('sha256:', '') }, packBundle(bundle));
-    const skill = await skills.load(bundle.manifest.name, bundle.digest);
+    await store.putBlob({ name: bundleName(bundle.digest) }, packBundle(bundle));
+    const skill = await skills.load('acme', { name: bundle.manifest.name, digest: bundle.digest });
     expect(skill.bundle.digest).toBe(bundle.digest);
   });
 });

@@ -146,7 +146,7 @@ const REFUSED: { who: string; what: string; act: (connection: Connection) => Pro
   {
     who: 'bobweb',
     what: 'sends a call of another tenant',
-    act: (one) => publish(one, 'sc.job.default.acme.x'),
+    act: (one) => publish(one, 'sc.job.default.acme'),
   },
   {
     who: 'bobweb',
@@ -178,18 +178,18 @@ const REFUSED: { who: string; what: string; act: (connection: Connection) => Pro
     what: 'lists the queues of all tenants',
     act: (one) => ask(one, '$JS.API.CONSUMER.LIST.SC_CALLS'),
   },
-  { who: 'web', what: 'announces a worker', act: (one) => send(one, 'sc.worker.w9') },
+  { who: 'web', what: 'announces a worker', act: (one) => send(one, 'sc.worker.default._.w9') },
   { who: 'web', what: 'writes the chain of a worker', act: (one) => publish(one, 'sc.receipt.w1') },
   { who: 'w2', what: 'writes the chain of another worker', act: (one) => publish(one, 'sc.receipt.w1') },
-  { who: 'w2', what: 'announces another worker', act: (one) => send(one, 'sc.worker.w1') },
-  { who: 'w2', what: 'puts a call into a queue', act: (one) => publish(one, 'sc.job.default.acme.x') },
+  { who: 'w2', what: 'announces another worker', act: (one) => send(one, 'sc.worker.default._.w1') },
+  { who: 'w2', what: 'puts a call into a queue', act: (one) => publish(one, 'sc.job.default.acme') },
   {
     who: 'w3',
     what: 'takes a call of another tenant',
     act: (one) => ask(one, '$JS.API.CONSUMER.MSG.NEXT.SC_CALLS.P-default-bob'),
   },
   { who: 'w3', what: 'answers a call of another tenant', act: (one) => send(one, 'sc.reply.bob.web.x') },
-  { who: 'eve', what: 'sends a call', act: (one) => publish(one, 'sc.job.default.acme.x') },
+  { who: 'eve', what: 'sends a call', act: (one) => publish(one, 'sc.job.default.acme') },
   ...['web', 'w2', 'eve'].flatMap((who) => [
     { who, what: 'purges receipts', act: (one: Connection) => ask(one, '$JS.API.STREAM.PURGE.SC_RECEIPTS') },
     { who, what: 'purges the queue', act: (one: Connection) => ask(one, '$JS.API.STREAM.PURGE.SC_CALLS') },

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Announcement } from '../../src/cluster/messages.ts';
-import { Fleet } from '../../src/cluster/placement.ts';
+import { announceSubjects, Fleet } from '../../src/cluster/placement.ts';
 import { createRuntime, type Runtime, type Skill } from '../../src/index.ts';
 import { openFolder, writeSkill, type SkillText } from '../write-skill.ts';
 import { openCluster, type ClusterStage } from './stage.ts';
@@ -51,7 +51,9 @@ async function placeAmong(
       ...{ slots: 1, running: 0, isDraining: false, warm: [], pairs: [JAIL] },
       ...worker,
     };
-    stage.admin.publish(`sc.worker.${announcement.name}`, JSON.stringify(announcement));
+    const { pool, name, tenants } = announcement;
+    for (const subject of announceSubjects(pool, name, tenants))
+      stage.admin.publish(subject, JSON.stringify(announcement));
   }
   await stage.admin.flush();
   try {
@@ -158,20 +160,29 @@ describe('a front end ignores', () => {
     running: 0,
   };
   test.each<{ what: string; subject: string; text: string }>([
-    { what: 'text', subject: 'sc.worker.liar', text: 'hello' },
-    { what: 'unknown members', subject: 'sc.worker.liar', text: JSON.stringify({ ...one, extra: 1 }) },
+    { what: 'text', subject: 'sc.worker.one._.liar', text: 'hello' },
+    { what: 'unknown members', subject: 'sc.worker.one._.liar', text: JSON.stringify({ ...one, extra: 1 }) },
     {
       what: 'the announcement of another worker',
-      subject: 'sc.worker.mallory',
+      subject: 'sc.worker.one._.mallory',
       text: JSON.stringify({ ...one, isDraining: false, pairs: [JAIL], warm: [] }),
     },
-    { what: 'more than 512 KiB', subject: 'sc.worker.liar', text: `{"v":1,"x":"${'x'.repeat(600_000)}"}` },
+    {
+      what: 'another pool than that of its subject',
+      subject: 'sc.worker.two._.liar',
+      text: JSON.stringify({ ...one, isDraining: false, pairs: [JAIL], warm: [] }),
+    },
+    {
+      what: 'more than 512 KiB',
+      subject: 'sc.worker.one._.liar',
+      text: `{"v":1,"x":"${'x'.repeat(600_000)}"}`,
+    },
   ])('$what as an announcement', async ({ subject, text }) => {
     const fleet = new Fleet(stage.admin);
     await stage.admin.flush();
     stage.admin.publish(subject, text);
     const honest = { ...one, name: 'honest', isDraining: false, pairs: [JAIL], warm: [] };
-    stage.admin.publish('sc.worker.honest', JSON.stringify(honest));
+    stage.admin.publish('sc.worker.one._.honest', JSON.stringify(honest));
     await expect.poll(() => fleet.workers.map(({ name }) => name)).toEqual(['honest']);
     fleet.close();
   });
