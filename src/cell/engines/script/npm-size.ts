@@ -7,13 +7,13 @@ import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SkillError } from '../../../errors.ts';
 
-export interface NpmLimits {
+interface NpmLimits {
   packages: number;
   files: number;
   bytes: number;
 }
 
-export const NPM_LIMITS: NpmLimits = { packages: 3000, files: 200_000, bytes: 1024 ** 3 };
+const NPM_LIMITS: NpmLimits = { packages: 3000, files: 200_000, bytes: 1024 ** 3 };
 
 /** Throws if there are too many packages to fetch. */
 export function assertFewPackages(count: number, { packages }: NpmLimits = NPM_LIMITS): void {
