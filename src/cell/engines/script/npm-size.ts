@@ -7,7 +7,7 @@ import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SkillError } from '../../../errors.ts';
 
-export interface NpmLimits {
+interface NpmLimits {
   packages: number;
   files: number;
   bytes: number;
