@@ -96,12 +96,12 @@ async function quietTimes(front: Front, seconds: number): Promise<number[]> {
 
 async function besideFlood(front: Front, seconds: number): Promise<object> {
   const alone = quantile(await quietTimes(front, seconds), 0.99);
-  let isOver = false;
+  const over = new AbortController();
   const flood = Array.from({ length: FLOOD }, async () => {
-    while (!isOver) await call(front, WAITS, 'flood');
+    while (!over.signal.aborted) await call(front, WAITS, 'flood');
   });
   const beside = quantile(await quietTimes(front, seconds), 0.99);
-  isOver = true;
+  over.abort();
   await Promise.all(flood);
   return {
     quiet_p99_alone_ms: rounded(alone),

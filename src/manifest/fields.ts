@@ -279,6 +279,7 @@ export const READ_KEYS: ReadonlySet<string> = new Set([
   'execution',
   'execution_mode',
   'entry',
+  'idempotent',
   'env_vars',
   'capabilities',
   'limits',
