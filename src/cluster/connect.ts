@@ -105,7 +105,7 @@ function tlsOf(servers: readonly string[], options: ClusterOptions): TlsOptions 
  * The client names no host for a server with an IP address, and Node then compares the certificate with "localhost". Such a
  * certificate has to be for one of the addresses that the operator gave.
  */
-export function identityCheck(servers: readonly string[]): typeof checkServerIdentity {
+function identityCheck(servers: readonly string[]): typeof checkServerIdentity {
   const hosts = servers.map((server) => URL.parse(server)?.hostname.replace(/^\[|\]$/g, '') ?? '');
   const addresses = hosts.filter((host) => isIP(host) !== 0);
   return (host, certificate) => {
