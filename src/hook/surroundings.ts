@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { matchesOf, type Piece } from './globs.ts';
 import type { Relation, SkillFolders } from './skill-folders.ts';
@@ -74,7 +73,7 @@ export class Surroundings {
     const text = pieces.map((piece) => piece.text).join('');
     const unquoted = pieces.map((piece) => (piece.quoted ? '' : piece.text)).join('\0');
     if (!/[*?[]|\{.*(?:,|\.\.)/s.test(unquoted) || text === '[') return { text, isPattern: false };
-    const lists = this.cwds.map((cwd) => matchesOf(pieces, cwd));
+    const lists = this.cwds.map((cwd) => matchesOf(pieces, cwd, this.folders));
     const matches = lists.some((list) => list === undefined)
       ? undefined
       : lists.flat().filter((list) => list !== undefined);
@@ -93,7 +92,7 @@ export class Surroundings {
     if (path === '') return [];
     if (isAbsolute(path)) return [path];
     const [first = '/', ...others] = this.cwds.map((cwd) => `${cwd}/${path}`);
-    return [first, ...others.filter((place) => existsSync(place))];
+    return [first, ...others.filter((place) => this.folders.exists(place))];
   }
 
   skillOf(path: string): string | undefined {
@@ -116,7 +115,7 @@ export class Surroundings {
     if (all.length > MAX_PIECES) return 'code';
     // A word is at most a path; a lone name means something only if it exists.
     const paths = all.filter(
-      (piece) => piece !== '' && (piece.includes('/') || existsSync(`${this.cwd}/${piece}`)),
+      (piece) => piece !== '' && (piece.includes('/') || this.folders.exists(`${this.cwd}/${piece}`)),
     );
     return strongest(
       paths.map((path) => this.relationOf(path.startsWith('~/') ? this.folders.home + path.slice(1) : path)),
