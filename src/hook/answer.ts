@@ -71,10 +71,13 @@ export function judgeCommand(command: string, cwd: string, options: Omit<HookOpt
   } catch (error) {
     const why = error instanceof NotUnderstood ? error.message : 'Skillcell failed while reading it';
     return isNear(command, error, new Surroundings(new SkillFolders(options.home), cwd, options.env))
-      ? { kind: 'deny', reason: unreadable(why) }
+      ? { kind: 'deny', reason: error instanceof TooMuchWork ? TOO_MUCH : unreadable(why) }
       : { kind: 'leave' };
   }
 }
+
+const TOO_MUCH =
+  'The command names more files than Skillcell can check in time. Split it, or write long text to a file with another tool.';
 
 /** What cannot be judged in time counts as near a skill. */
 function isNear(command: string, error: unknown, surroundings: Surroundings): boolean {

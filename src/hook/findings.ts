@@ -28,13 +28,25 @@ export class Findings {
   /** Files that the command writes, and files that it runs. */
   readonly written: Set<string> = new Set();
   readonly run: Set<string> = new Set();
+  /** Files that programs get which may run them. */
+  readonly given: Set<string> = new Set();
+  readonly copies: { from: string; to: string }[] = [];
   /** Whether a skill is mentioned outside a rewritten command. */
   mentionsSkill = false;
+  /** Whether what is mentioned may be code. */
+  mentionsCode = false;
+  /** Whether the command changes where programs and modules are found. */
+  changesPaths = false;
   /** Whether the text of a here-document mentions a skill. */
   writesMention = false;
 
   deny(reason: string): void {
     this.denials.push(reason);
+  }
+
+  mention(relation: 'code' | 'data' | 'above' | 'none'): void {
+    this.mentionsSkill ||= relation !== 'none';
+    this.mentionsCode ||= relation === 'code' || relation === 'above';
   }
 
   /** Takes over what was found in a script inside this one, except its edits. */
@@ -44,6 +56,10 @@ export class Findings {
     this.openRuns.push(...inner.openRuns);
     for (const path of inner.written) this.written.add(path);
     for (const path of inner.run) this.run.add(path);
+    for (const path of inner.given) this.given.add(path);
+    this.copies.push(...inner.copies);
+    this.mentionsCode ||= inner.mentionsCode;
+    this.changesPaths ||= inner.changesPaths;
     for (const skill of inner.skills) this.skills.add(skill);
     this.mentionsSkill ||= inner.mentionsSkill;
     this.writesMention ||= inner.writesMention;
@@ -69,8 +85,10 @@ export class Findings {
     const [open] = this.openRuns;
     if (isAboutSkills && open !== undefined)
       return `The command mentions a skill, and ${open}, so it could run a script of the skill outside the sandbox.`;
-    const runsOwnFile = [...this.run].some((path) => this.written.has(path));
-    if (runsOwnFile && (isAboutSkills || this.writesMention))
+    const runsOwnFile =
+      [...this.run].some((path) => this.written.has(path)) || (this.changesPaths && this.written.size > 0);
+    const givesOwnFile = this.mentionsCode && [...this.given].some((path) => this.written.has(path));
+    if (givesOwnFile || (runsOwnFile && (isAboutSkills || this.writesMention)))
       return 'The command writes a file that mentions a skill, and runs that file.';
     return undefined;
   }

@@ -62,7 +62,7 @@ function namesIn(folder: string, segment: Segment): { names: string[]; read: num
 /** Goes back only to the last `*`, so that no name takes long. */
 function matches(segment: Segment, name: string): boolean {
   let [at, star, mark] = [0, -1, 0];
-  for (let position = 0; position < name.length; ) {
+  for (let position = 0; position < name.length;) {
     const wanted = segment[at];
     if (wanted === STAR) {
       star = at++;

@@ -99,7 +99,9 @@ export class SkillFolders {
   #resolve(path: string): string {
     const there = this.#existingPart(path);
     try {
-      return there === path ? realpathSync.native(path) : join(this.physical(there), path.slice(there.length));
+      return there === path
+        ? realpathSync.native(path)
+        : join(this.physical(there), path.slice(there.length));
     } catch {
       // It is not readable, or gone.
       return path;

@@ -19,7 +19,8 @@ const DEADLINE = 900_000;
 function judge(command: string, cwd: string = fixture.project): Verdict {
   return judgeCommand(command, cwd, {
     home: fixture.home,
-    env: { HOME: fixture.home },
+    // The shell sets the last two itself.
+    env: { HOME: fixture.home, OLDPWD: fixture.home, _: '/usr/bin/npx' },
     program: 'skillcell',
   });
 }
