@@ -6,7 +6,14 @@
 import { ATTACK_TARGETS, BENCHES, TEMPLATE_LANGUAGES } from '../vocabulary/command-choices.ts';
 import { namesOf } from '../vocabulary/table.ts';
 import { Option, type Command } from 'commander';
-import { collect, example, withGrantOptions, withPlanOptions, type Done } from './shared-options.ts';
+import {
+  assertSeparated,
+  collect,
+  example,
+  withGrantOptions,
+  withPlanOptions,
+  type Done,
+} from './shared-options.ts';
 import type { BenchFlags } from './commands/bench.ts';
 import type { BuildFlags } from './commands/build.ts';
 import type { InitFlags } from './commands/init.ts';
@@ -77,7 +84,8 @@ function addExec(program: Command, done: Done): void {
       'after',
       example('exec ./skills/pdf --workspace . -- python scripts/check_fillable_fields.py form.pdf'),
     )
-    .action(async (skill: string, command: string[], options: object) => {
+    .action(async (skill: string, command: string[], ...[options, self]: [object, Command]) => {
+      assertSeparated(self, command);
       const { exec } = await import('./commands/exec.ts');
       done(await exec(skill, command, options));
     });
@@ -109,7 +117,8 @@ function addRecord(program: Command, done: Done): void {
     .option('--write', 'write the manifest or overlay instead of only printing the diff')
     .option('--json', 'print JSON: observations, manifest, diff, unused permissions')
     .addHelpText('after', example("record ./my_skill --params '{}' --allow-network --allow-secret API_KEY"))
-    .action(async (skill: string, command: string[], options: object) => {
+    .action(async (skill: string, command: string[], ...[options, self]: [object, Command]) => {
+      assertSeparated(self, command);
       const { record } = await import('./commands/record.ts');
       done(await record(skill, options, command));
     });

@@ -4,10 +4,27 @@
  * @module
  */
 import { Option, type Command } from 'commander';
+import { SkillError } from '../errors.ts';
 import { MODE_NAMES } from '../vocabulary/modes.ts';
 
 /** Receives the exit code of a command. `main` prints a thrown SkillError. */
 export type Done = (exitCode: number) => void;
+
+/**
+ * Every word of a command of a skill must come after `--`. Before it, an argument of the script such as `--write out` would be
+ * an option of ours, and give the script a permission.
+ */
+export function assertSeparated(command: Command, words: readonly string[]): void {
+  const root = command.parent ?? command;
+  const given: unknown = 'rawArgs' in root ? root.rawArgs : process.argv;
+  const all = Array.isArray(given) ? given : [];
+  const end = all.indexOf('--');
+  if (words.length <= (end === -1 ? 0 : all.length - end - 1)) return;
+  throw new SkillError('usage', 'The command of the skill must come after "--"', {
+    fix: `Write it as: skillcell ${command.name()} SKILL [OPTIONS] -- COMMAND`,
+    detail: { words: [...words] },
+  });
+}
 
 /** Options that decide what a call may do and where it runs. */
 export function withPlanOptions(command: Command): Command {

@@ -5,12 +5,12 @@
  */
 import { basename, isAbsolute, normalize } from 'node:path';
 import { printable, quoteWord, type Findings } from './findings.ts';
-import { grantOf, hiddenGrant, reasonOfVariable, variablesIn } from './own-commands.ts';
+import { grantOf, hiddenGrant, homesIn, reasonOfVariable, variablesIn } from './own-commands.ts';
 import { sourceOf } from './interpreters.ts';
 import { CHANGE_NAMES, changesSkillcell, ENDINGS, kindOf, RUN_DATA, readsOnly } from './programs.ts';
 import type { Interpreter, ProgramKind } from './programs.ts';
-import { runsOfFind } from './find-command.ts';
-import { isExpanded } from './standard-input.ts';
+import { runsOfFind, searchesSkills } from './find-command.ts';
+import { codeIn, isExpanded } from './standard-input.ts';
 import { judgeShellCode, type CodeJudge, type CodePlace } from './shell-code.ts';
 import type { SimpleCommand, Word } from './shell/syntax.ts';
 import { strongest, type Resolved, type Surroundings } from './surroundings.ts';
@@ -81,6 +81,7 @@ export class CommandJudge {
     const args = this.#texts.slice(from + 1);
     const isOpen = kind === 'unknown' || /^-\w*[ce]$/.test(args[0] ?? '');
     noteWrites(name, args, { ...this.#state, isFed: isOpen && this.#place.isFed });
+    if (name === 'find') this.#findings.searchesSkills ||= searchesSkills(args, this.#around);
     if (kind === 'reader' || readsOnly(name, args)) return this.#noteMentions(from + 1);
     if (name === 'find') return this.#judgeFind(from);
     if (name === 'cp') return this.#judgeCopy(from);
@@ -140,7 +141,11 @@ export class CommandJudge {
     const between = this.#command.words.slice(from + 1, from + wrapped);
     if (between.some((word) => ['code', 'above'].includes(this.#around.mentionOf(word))))
       return this.#deny(`An argument of "${name}" points into a skill.`, true);
-    if (name === 'env') this.#variables.push(...variablesIn(this.#texts.slice(from + 1, from + wrapped)));
+    if (name === 'env') {
+      const set = this.#texts.slice(from + 1, from + wrapped);
+      this.#variables.push(...variablesIn(set));
+      for (const home of homesIn(set)) this.#around.variables.set('HOME', home);
+    }
     if (name === 'xargs') this.#replaced = replacedByXargs(this.#texts.slice(from)) ?? '';
     this.#judgeFrom(from + wrapped);
   }
@@ -154,23 +159,14 @@ export class CommandJudge {
     if (kind === 'python') {
       const edits = this.#findings.edits.length;
       this.#judgeFrom(from + 2);
-      if (this.#findings.edits.length > edits) this.#dropUv(from, from + 2, '');
+      if (this.#findings.edits.length > edits)
+        this.#findings.dropLauncher(this.#command.words.slice(from), '');
       return;
     }
     const skill = script === undefined || script.startsWith('-') ? undefined : this.#around.skillOf(script);
     if (skill === undefined || script === undefined) return this.#judgeUnknown('uv', from);
     this.#run(from + 2, skill, from + 2);
-    this.#dropUv(from, from + 2, 'python ');
-  }
-
-  /** Skillcell provides the packages itself, so `uv run` is not needed, and would run outside the sandbox. */
-  #dropUv(from: number, to: number, instead: string): void {
-    const [start, end] = [this.#command.words[from]?.start, this.#command.words[to]?.start];
-    const edit = this.#findings.edits.at(-1);
-    if (start === undefined || end === undefined || edit === undefined) return;
-    edit.start = start;
-    edit.end = end;
-    edit.text += instead;
+    this.#findings.dropLauncher(this.#command.words.slice(from), 'python ');
   }
 
   #judgeSource(from: number): void {
@@ -264,7 +260,7 @@ export class CommandJudge {
       this.#replaced !== undefined &&
       (text === undefined || (this.#replaced !== '' && text.includes(this.#replaced)))
     )
-      this.#findings.openRuns.push('"xargs" computes the script');
+      this.#runsInput(name, 'gets its script from "xargs"');
     this.#judgeArguments(name, at);
   }
 
@@ -328,17 +324,20 @@ export class CommandJudge {
     this.#checkOwnVariables();
   }
 
+  #runsInput(name: string, how: string): void {
+    this.#findings.openRuns.push(`"${printable(name)}" ${how}`);
+    this.#findings.runsInput = true;
+  }
+
   /** Code on standard input: a here-document is read, everything else is not known. */
   #judgeInput(name: string, kind: Interpreter, from: number): void {
     const document = this.#command.redirections.findLast(({ operator }) => operator.startsWith('<'));
-    if (document?.body === undefined || this.#replaced !== undefined)
-      this.#findings.openRuns.push(`"${printable(name)}" runs what it reads`);
+    const text = codeIn(document, this.#around);
+    if (text === undefined || this.#replaced !== undefined) this.#runsInput(name, 'runs what it reads');
     else if (kind === 'shell') {
-      if (
-        judgeShellCode(document.body, this.#task, { ...this.#place, outer: this.#findings }).kind !== 'leave'
-      )
+      if (judgeShellCode(text, this.#task, { ...this.#place, outer: this.#findings }).kind !== 'leave')
         this.#deny('A here-document for a shell runs a script of a skill.', true);
-    } else if (['code', 'above'].includes(this.#around.mentionIn(document.body)))
+    } else if (['code', 'above'].includes(this.#around.mentionIn(text)))
       this.#deny(
         `Code for "${printable(name)}" mentions a script or a folder of a skill. Write the code to a file of your project.`,
         true,

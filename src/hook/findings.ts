@@ -35,6 +35,10 @@ export class Findings {
   mentionsSkill = false;
   /** Whether what is mentioned may be code. */
   mentionsCode = false;
+  /** Whether files of skills may be among those that the command looks for. */
+  searchesSkills = false;
+  /** Whether an interpreter runs what it reads, or the files that it reads the names of. */
+  runsInput = false;
   /** Whether the command changes where programs and modules are found. */
   changesPaths = false;
   /** Whether the text of a here-document mentions a skill. */
@@ -60,9 +64,20 @@ export class Findings {
     this.copies.push(...inner.copies);
     this.mentionsCode ||= inner.mentionsCode;
     this.changesPaths ||= inner.changesPaths;
+    this.searchesSkills ||= inner.searchesSkills;
+    this.runsInput ||= inner.runsInput;
     for (const skill of inner.skills) this.skills.add(skill);
     this.mentionsSkill ||= inner.mentionsSkill;
     this.writesMention ||= inner.writesMention;
+  }
+
+  /** Skillcell provides the packages itself, so `uv run` is not needed, and would run outside the sandbox. */
+  dropLauncher([launcher, , program]: readonly { start: number }[], instead: string): void {
+    const edit = this.edits.at(-1);
+    if (launcher === undefined || program === undefined || edit === undefined) return;
+    edit.start = launcher.start;
+    edit.end = program.start;
+    edit.text += instead;
   }
 
   verdict(command: string): Verdict {
@@ -82,6 +97,8 @@ export class Findings {
   /** Parts that are harmless one by one can together run a script. */
   #conflict(): string | undefined {
     const isAboutSkills = this.mentionsSkill || this.skills.size > 0;
+    if (this.searchesSkills && this.runsInput)
+      return 'The command looks for files where skills are, and runs what it finds.';
     const [open] = this.openRuns;
     if (isAboutSkills && open !== undefined)
       return `The command mentions a skill, and ${open}, so it could run a script of the skill outside the sandbox.`;

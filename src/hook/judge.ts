@@ -39,6 +39,8 @@ export interface Place {
 const COMPOUND = new Set(['if', 'while', 'until', 'for', '{', '(']);
 /** Programs, not builtins: to them, brackets are text. */
 const TEXT_TOOLS = new Set('grep egrep fgrep rg sed awk jq cat echo head tail find git'.split(' '));
+/** Text that bash may run: in a variable, it may be put into brackets later. */
+const EVALUATED = { word: /\[[^\]]*(?:\$\(|`)/, value: /\$\(|`/, text: /(?!)/ };
 const MAX_DEPTH = 8;
 
 /** A text that a shell reads: the command itself, or the text after `-c`. */
@@ -135,10 +137,10 @@ class Judge {
   }
 
   /** In arithmetic and names of variables, bash runs `a[$(…)]` even from quotes, and `${x@P}` runs what `x` contains. */
-  #noteEvaluated({ parts }: Word, isText = false): void {
+  #noteEvaluated({ parts }: Word, role: keyof typeof EVALUATED = 'word'): void {
     const text = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
     const expands = parts.some((part) => part.kind === 'computed' && part.raw.endsWith('@P}'));
-    if (expands || (!isText && /\[[^\]]*(?:\$\(|`)/.test(text)))
+    if (expands || EVALUATED[role].test(text))
       this.#findings.openRuns.push('it contains text that the shell may run');
   }
 
@@ -160,12 +162,12 @@ class Judge {
     const isFed = this.#fed.has(command);
     for (const { value } of command.assignments) this.#judgeNested(value, isFed);
     for (const word of command.words) this.#judgeNested(word, isFed);
-    for (const { value } of command.assignments) this.#noteEvaluated(value);
+    for (const { value } of command.assignments) this.#noteEvaluated(value, 'value');
     this.#passRedirections(command, isFed);
     this.#passAssignments(command);
     const [first] = command.words;
     const name = first === undefined ? undefined : this.#around.resolve(first).text;
-    for (const word of command.words) this.#noteEvaluated(word, TEXT_TOOLS.has(name ?? ''));
+    for (const word of command.words) this.#noteEvaluated(word, TEXT_TOOLS.has(name ?? '') ? 'text' : 'word');
     if (name === 'cd' || name === 'pushd' || name === 'popd')
       this.#changeFolder(name, command.words.slice(1));
     else if (first !== undefined) new CommandJudge(this.#task, { ...this.#place, isFed }).judge(command);

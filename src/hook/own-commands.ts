@@ -81,3 +81,8 @@ export function variablesIn(words: Words): string[] {
   const names = words.map((word) => /^([A-Za-z_]\w*)=/.exec(word ?? '')?.[1] ?? '');
   return names.filter((name) => changesSkillcell(name));
 }
+
+/** What `env` makes of the home folder. */
+export function homesIn(words: Words): string[] {
+  return words.flatMap((word) => (word?.startsWith('HOME=') === true ? [word.slice(5)] : []));
+}

@@ -146,6 +146,7 @@ export class Surroundings {
   mentionIn(text: string): Relation {
     const variants = [text, text.replaceAll(/["'\\]/g, '')];
     const pieces = [
+      ...quotedIn(text),
       ...variants.flatMap((variant) => variant.split(AROUND_PATHS)),
       ...modulesIn(text),
     ].flatMap(withoutOption);
@@ -184,6 +185,18 @@ export class Surroundings {
 /** Without what is computed, so that `.cl${x}aude` is seen. */
 function rawText({ parts }: Word): string {
   return parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
+}
+
+/** Paths with blanks, and folders in front of a pattern. */
+function quotedIn(text: string): string[] {
+  const quoted = [...text.matchAll(/"([^"\n]*)"|'([^'\n]*)'/g)].map(([, one, other]) => one ?? other ?? '');
+  const escaped = (text.match(/(?:[^\s\\]|\\[^])*\\ (?:[^\s\\]|\\[^])*/g) ?? []).map((word) =>
+    word.replaceAll(/\\([^])/g, '$1'),
+  );
+  const folders = [...text.matchAll(/([\w.~/-]*\/)[^\s/*?]*[*?]/g)].map(([, folder = '']) => folder);
+  return [...quoted, ...escaped, ...folders].filter(
+    (piece) => piece.includes('/') && piece.length < MAX_PATH,
+  );
 }
 
 /** Modules that Python code imports, as paths: `import tool.scripts.a` reads `tool/scripts/a.py`. */

@@ -62,5 +62,15 @@ cat P/scripts/a.py > sitecustomize.py; PYTHONPATH=. /usr/bin/python3 tool.py
 cat P/scripts/run.sh > x.sh; strace bash x.sh
 cat P/scripts/run.sh > x.sh; flock y bash x.sh
 cat <<E | bash⏎bash P/scripts/run.sh⏎E
+env HOME=R bash -c 'bash ~/vendor/odd\ name/scripts/run.sh'
+HOME=R ; bash ~/vendor/odd\ name/scripts/run.sh
+bash <<< "bash 'vendor/odd name/scripts/run.sh'"
+echo 'bash "vendor/odd name/scripts/run.sh"' | bash
+echo 'cd vendor/odd*; bash scripts/run.sh' | bash
+cat > x.sh <<'E'⏎bash "vendor/odd name/scripts/run.sh"⏎E⏎bash x.sh
+/usr/bin/python3 -c 'import os; os.system("/bin/bash vendor/odd*/scripts/run.sh")'
+find . -name run.sh -path '*pdf*' | head -1 | xargs -r bash
+find . -name 'run.sh' -printf 'bash %p\n' | sh
+a='$(bash P/scripts/run.sh)'; b="[$a]"; echo $((c$b))
 shopt -s globstar; for f in **/run.sh; do /bin/bash "$f"; done
 `;

@@ -227,6 +227,9 @@ skillcell exec P -- python scripts/a.py x
 skillcell exec P --workspace R -- python scripts/a.py --write x
 npx skillcell inspect P
 npm install skillcell
+find . -name '*.ts' | xargs eslint
+find . -name '*.py' | head -3; python tool.py
+bash <<< 'ls src'
 grep '[$(]' P/scripts/a.py
 PATH=/opt/bin:$PATH cat P/SKILL.md
 cp -r src build; bash build/run.sh; cat P/SKILL.md
