@@ -96,7 +96,7 @@ function isNearSkill(command: string, surroundings: Surroundings): boolean {
   const unescaped = unescape(command);
   const bare = [command, unescaped].map((text) => text.replaceAll(/\\\n|\$(?=['"])|["'\\]/g, ''));
   const plain = bare.map((text) => text.replaceAll(/\$\{?\w*\}?/g, ''));
-  const variants = [command, unescaped, ...bare, ...plain];
+  const variants = [...new Set([command, unescaped, ...bare, ...plain])];
   return variants.some(
     (text) =>
       namesPlace(text) || surroundings.mentionIn(text) !== 'none' || hasPatternOfSkill(text, surroundings),

@@ -187,13 +187,17 @@ function rawText({ parts }: Word): string {
   return parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
 }
 
-/** Paths with blanks, and folders in front of a pattern. */
+/** Paths with blanks, and folders in front of a pattern. Every step is linear in the length of the text. */
 function quotedIn(text: string): string[] {
   const quoted = [...text.matchAll(/"([^"\n]*)"|'([^'\n]*)'/g)].map(([, one, other]) => one ?? other ?? '');
-  const escaped = (text.match(/(?:[^\s\\]|\\[^])*\\ (?:[^\s\\]|\\[^])*/g) ?? []).map((word) =>
-    word.replaceAll(/\\([^])/g, '$1'),
-  );
-  const folders = [...text.matchAll(/([\w.~/-]*\/)[^\s/*?]*[*?]/g)].map(([, folder = '']) => folder);
+  const words = text.includes('\\ ') ? text.split(/(?<!\\)\s/) : [];
+  const escaped = words
+    .filter((word) => word.includes('\\ '))
+    .map((word) => word.replaceAll(/\\([^])/g, '$1'));
+  const folders = text.split(/[\s'"`()<>|&;=:,]/).map((word) => {
+    const before = word.slice(0, Math.max(0, word.search(/[*?]/)));
+    return before.slice(0, before.lastIndexOf('/') + 1);
+  });
   return [...quoted, ...escaped, ...folders].filter(
     (piece) => piece.includes('/') && piece.length < MAX_PATH,
   );
