@@ -73,7 +73,8 @@ export interface ReusableFrames {
   ask: AskFields & { id: number };
   /** Raw bytes: the value as JSON. */
   result: { call: number } & UsageFields;
-  error: { call: number } & UsageFields & FailureFields;
+  /** `exits`: the process of the cell cannot serve another call. */
+  error: { call: number; exits?: true } & UsageFields & FailureFields;
   /** A command ended by itself. `exits`: and with it the process of the cell. */
   ended: { call: number; exits?: true } & UsageFields & ExitFields;
 }

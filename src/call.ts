@@ -40,6 +40,7 @@ import { attenuate } from './tree/attenuate.ts';
 import type { CallTree } from './tree/call-tree.ts';
 import { CallsOfCall } from './tree/calls-of-call.ts';
 import type { GuardAnswer, GuardRule } from './trust/guard.ts';
+import { namesOf } from './trust/skill-rules.ts';
 
 /** The services that the stages use, shared by all calls of a runtime. */
 export interface Stages {
@@ -56,6 +57,8 @@ export interface Stages {
   overlay(bundle: Bundle): Situation['overlay'];
   plan(skill: Skill, options: ExecuteOptions, command?: GivenCommand): Promise<Planned<CellWay>>;
   secretProviders(): SecretProvider[];
+  /** The same, without what is approved after this time. */
+  asOf(time: string): Stages;
   /** Begins a tree of calls, for its first call. */
   openTree(request: CallRequest, caller: string): CallTree;
 }
@@ -144,7 +147,9 @@ export class Call {
     this.#tenant = turn?.tenant ?? this.#request.above?.tenant;
     throwIfCancelled(this.#live.signal);
     // The policy may have changed while the call waited.
-    this.#stages = this.#stagesNow();
+    const stages = this.#stagesNow();
+    const { above } = this.#request;
+    this.#stages = above ? stages.asOf(above.tree.began) : stages;
     if (this.#request.program && this.#stages.policy.generatedCode === false) throw programsOff();
   }
 
@@ -181,7 +186,7 @@ export class Call {
     const { pool, policy } = this.#stages;
     this.#live.isCommand = command !== undefined;
     if (this.#facts.plan) this.#live.started(() => identity(this.#facts), this.#facts.plan.choice.candidate);
-    const inner = this.#openInner(parts.grant);
+    const inner = this.#openInner(parts);
     const running = pool.run(parts, {
       params: this.#given.forCell,
       signal,
@@ -191,14 +196,23 @@ export class Call {
       onLog: this.#live.logListener(this.#hidden.size > 0),
       command: command && { start: command.start, args: command.args },
       depth: this.#live.lineage?.depth,
+      tree: this.#live.lineage?.root,
+      onTurn: this.#assertBudget(),
       inner,
     });
     return inner ? this.#untilSettled(running, inner) : running;
   }
 
+  /** A call inside another waited for its turn, and others may have used up the budget meanwhile. */
+  #assertBudget(): (() => void) | undefined {
+    const { above } = this.#request;
+    return above && (() => above.tree.budget.assertLeft());
+  }
+
   /** Undefined if the call may make none. */
-  #openInner({ skills }: Grant): CallsOfCall | undefined {
+  #openInner({ grant: { skills }, artifact }: CellParts): CallsOfCall | undefined {
     const { above, program } = this.#request;
+    const { manifest } = artifact.bundle;
     const patterns = program?.skills ?? skills;
     if (!patterns) return undefined;
     this.#tree ??= this.#stages.openTree(this.#request, this.#live.caller);
@@ -206,6 +220,9 @@ export class Call {
       ...{ tree: this.#tree, patterns, parent: this.#live, tenant: this.#tenant },
       secrets: this.#hidden,
       policy: this.#stages.policy,
+      manifest,
+      names: program ? [] : namesOf(artifact.bundle),
+      functions: program?.functions,
       ...(above ? { sources: above.sources } : {}),
     });
   }
@@ -237,6 +254,7 @@ export class Call {
     const overlay = this.#stages.overlay(bundle);
     return {
       ...(overlay ? { overlay } : {}),
+      isProgram: this.#request.program !== undefined,
       // Only errors name it, and most calls succeed.
       get dir(): string {
         return fromHere(bundle.sourceDir);

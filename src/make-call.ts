@@ -61,27 +61,34 @@ export class CallMaker {
   openTree(stages: Stages, { options, program }: CallRequest, caller: string): CallTree {
     const { list, places } = this.#options;
     const { allowEnv, onEvent, tenant } = options;
+    const began = new Date().toISOString();
+    const stagesThen = stages.asOf(began);
     const { workspace } = optionsOfTenant(options, stages.tenant);
     const forAll = {
       ...{ isolated: true, caller, reject: false },
       ...(workspace === undefined ? {} : { workspace }),
-      ...(allowEnv ? { allowEnv } : {}),
+      // For an ordinary skill, it was given to that skill; a program has no variables itself.
+      ...(program && allowEnv ? { allowEnv } : {}),
       ...(tenant ? { tenant } : {}),
     } as const;
-    return new CallTree({
+    const tree: CallTree = new CallTree({
+      began,
       known: list,
       // The option of an ordinary call loads the skill of that call only.
       load: (program && options.load) ?? ((ref) => stages.load(ref)),
-      make: ({ skill, params, above, signal }: InnerCall) =>
+      make: ({ ref, params, above, signal }: InnerCall) =>
         this.make({
-          ...{ ref: skill, params, above },
-          options: { ...forAll, signal, ...(program && onEvent ? { onEvent } : {}) },
+          ...{ ref, params, above },
+          options: {
+            ...{ ...forAll, signal, load: (name: string) => tree.skill(name) },
+            ...(program && onEvent ? { onEvent } : {}),
+          },
         }),
-      grant: async (skill) => (await stages.plan(await stages.pin(skill), forAll)).plan.grant,
+      grant: async (skill) => (await stagesThen.plan(await stagesThen.pin(skill), forAll)).plan.grant,
       hostFolders: () => new HostFolders({ ...places(), ...(workspace === undefined ? {} : { workspace }) }),
       limits: program?.limits,
-      functions: program?.functions,
     });
+    return tree;
   }
 
   #open({ ref, options, above }: CallRequest): LiveCall {

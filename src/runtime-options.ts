@@ -94,6 +94,9 @@ export interface ExecuteOptions extends PlanOptions {
   reject?: boolean;
 }
 
+/** A call whose failure is returned instead of thrown. */
+export type QuietExecute = ExecuteOptions & { reject: false };
+
 /** Options of one command. */
 export interface ExecOptions extends ExecuteOptions {
   /** Text for the standard input of the command. */

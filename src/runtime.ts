@@ -40,7 +40,7 @@ import { Programs, type Program, type ProgramOptions } from './programs/programs
 import { SourceGate } from './source-gate.ts';
 import { StagesInForce } from './stages.ts';
 import { assertOwnEnv, placesOf } from './runtime-options.ts';
-import type { ExecOptions, ExecuteOptions, QuietExec } from './runtime-options.ts';
+import type { ExecOptions, ExecuteOptions, QuietExec, QuietExecute } from './runtime-options.ts';
 import type { RecordOptions, RuntimeOptions } from './runtime-options.ts';
 import type { CommandSuccess } from './results/command-result.ts';
 import { readMessage, type MessageOptions, type ReadMessage } from './params/read-message.ts';
@@ -137,11 +137,7 @@ export class Runtime implements AsyncDisposable {
    * const { result } = await runtime.execute('text/word_stats', { text: 'To be' }, { timeout: 1000 });
    * ```
    */
-  execute(
-    ref: string | Skill,
-    params: unknown,
-    options: ExecuteOptions & { reject: false },
-  ): Promise<Outcome>;
+  execute(ref: string | Skill, params: unknown, options: QuietExecute): Promise<Outcome>;
   execute(ref: string | Skill, params: unknown, options?: ExecuteOptions): Promise<Success>;
   execute(ref: string | Skill, params: unknown, options: ExecuteOptions = {}): Promise<Outcome> {
     return this.#maker.make({ ref, params, options });
@@ -167,11 +163,7 @@ export class Runtime implements AsyncDisposable {
   }
 
   /** Like `execute`, but refuses every mode weaker than an OS jail. */
-  executeIsolated(
-    ref: string | Skill,
-    params: unknown,
-    options: ExecuteOptions & { reject: false },
-  ): Promise<Outcome>;
+  executeIsolated(ref: string | Skill, params: unknown, options: QuietExecute): Promise<Outcome>;
   executeIsolated(ref: string | Skill, params: unknown, options?: ExecuteOptions): Promise<Success>;
   executeIsolated(ref: string | Skill, params: unknown, options: ExecuteOptions = {}): Promise<Outcome> {
     return this.execute(ref, params, { ...options, isolated: true });

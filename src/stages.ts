@@ -7,7 +7,6 @@
 import { secretProviders } from './broker/secrets/sources.ts';
 import type { CellWay, Machine } from './cell/machine.ts';
 import type { Stages } from './call.ts';
-import type { Bundle } from './load/bundle.ts';
 import type { SkillPlaces } from './load/locate.ts';
 import type { Skill } from './load/skill.ts';
 import { tenantHome, tenantsDir } from './load/tenant-home.ts';
@@ -87,21 +86,25 @@ export class StagesInForce {
     const approvals = this.approvals(tenant);
     // Nobody can be asked about the call of a tenant.
     const askPerson = tenant ? undefined : options.askPerson;
-    const isApproved = (bundle: Bundle): boolean => approvals.has(bundle);
     const plans = new PlanCache<CellWay>();
     const uploads = tenantsDir(places.home);
-    const stages: Stages = {
-      policy,
-      ...(tenant ? { tenant } : {}),
-      gatekeeper: new Gatekeeper({ policy, places, guard, askPerson, approvals, uploads }),
-      ...{ pool, receipts, offload, load },
-      pin: (skill) => overlays.settle(skill, isApproved),
-      overlay: (bundle) => (tenant ? undefined : overlays.toEdit(bundle)),
-      plan: (skill, given, command) => plans.plan({ ...this.#input(skill, given, stages), command }),
-      secretProviders: () => this.#secretProviders(policy, tenant),
-      openTree: (request, caller) => openTree(stages, request, caller),
+    const withGatekeeper = (gatekeeper: Gatekeeper): Stages => {
+      const stages: Stages = {
+        policy,
+        ...(tenant ? { tenant } : {}),
+        gatekeeper,
+        ...{ pool, receipts, offload, load },
+        pin: (skill) => overlays.settle(skill, (bundle) => gatekeeper.approvals.has(bundle)),
+        overlay: (bundle) => (tenant ? undefined : overlays.toEdit(bundle)),
+        plan: (skill, given, command) => plans.plan({ ...this.#input(skill, given, stages), command }),
+        secretProviders: () => this.#secretProviders(policy, tenant),
+        // A plan that is cached depends on no approval.
+        asOf: (time) => withGatekeeper(gatekeeper.asOf(time)),
+        openTree: (request, caller) => openTree(stages, request, caller),
+      };
+      return stages;
     };
-    return stages;
+    return withGatekeeper(new Gatekeeper({ policy, places, guard, askPerson, approvals, uploads }));
   }
 
   #secretProviders(policy: OperatorPolicy, tenant?: TenantContext): ReturnType<Stages['secretProviders']> {

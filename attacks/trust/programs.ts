@@ -33,7 +33,7 @@ const BY_FUNCTION = `const make = skills.tree.echo.constructor;
   return { succeeded: host, evidence: 'a function of the host' };`;
 const LARGE = `const text = 'x'.repeat(3 * 1024 * 1024);
   let passed = 0;
-  for (let tried = 0; tried < 40; tried++) await skills.tree.echo({ text }).then(() => (passed += 6), () => 0);
+  for (let tried = 0; tried < 14; tried++) await skills.tree.echo({ text }).then(() => (passed += 6), () => 0);
   return { succeeded: passed > 70, evidence: passed + ' MiB' };`;
 const DEEP = `const deepest = await skills.tree.deeper({ depth: 1 }).then(({ depth }) => depth, () => 0);
   return { succeeded: deepest > 3, evidence: 'depth ' + deepest };`;
@@ -134,7 +134,7 @@ export const PROGRAM_ATTACKS: readonly TrustAttack[] = [
     tree_flood_bridge: trick({
       description: 'Passes more bytes between calls than the tree may pass.',
       source: LARGE,
-      options: { limits: { memory: '256MiB', timeout: '120s' } },
+      options: { limits: { memory: '256MiB', timeout: '280s' } },
       control: inHost(LARGE, { 'tree/echo': echo }),
     }),
     tree_huge_params: trick({

@@ -139,6 +139,7 @@ const script = { engine: 'script', mode: 'subprocess', program: scriptFor, isCom
 const nodeScript = { ...script, program: nodeScriptFor } as const;
 const shellScript = { ...script, program: shellFor } as const;
 const containerScript = { ...script, mode: 'container', wall: 'container' } as const;
+const containerShell = { ...containerScript, program: shellFor } as const;
 const scriptWasm = {
   engine: 'python-wasm',
   mode: 'wasm',
@@ -176,6 +177,21 @@ export const COLUMNS: readonly Column[] = [
   { title: 'script, docker', options: { container: { makes: ['docker'] } }, ...containerScript },
   { title: 'script of Node, jail', wall: 'jail', options: {}, ...nodeScript },
   { title: 'script of a shell, jail', wall: 'jail', options: {}, ...shellScript },
+  {
+    title: 'script of a shell, crun',
+    options: { container: { makes: ['crun'] } },
+    ...containerShell,
+  },
+  {
+    title: 'script of a shell, podman',
+    options: { container: { makes: ['podman'] } },
+    ...containerShell,
+  },
+  {
+    title: 'script of a shell, docker',
+    options: { container: { makes: ['docker'] } },
+    ...containerShell,
+  },
   { title: 'script in Wasm, jail', wall: 'jail', options: {}, ...scriptWasm },
   { title: 'script in Wasm, process', wall: 'process', options: WITHOUT_JAIL, ...scriptWasm },
   { title: 'node, jail', wall: 'jail', options: {}, ...node },

@@ -5,7 +5,7 @@
  */
 import { jsonSchema, tool, type Tool } from 'ai';
 import type { Runtime } from '../runtime.ts';
-import { skillTools, type AdapterOptions, type SkillToolOutput } from './skill-tools.ts';
+import { toolsByName, type AdapterOptions, type SkillToolOutput } from './skill-tools.ts';
 
 /** Tools for `generateText` and `streamText`, by name. */
 export type AiSdkTools = Record<string, Tool<unknown, SkillToolOutput>>;
@@ -27,19 +27,15 @@ export type AiSdkTools = Record<string, Tool<unknown, SkillToolOutput>>;
  * ```
  */
 export async function aiSdkTools(runtime: Runtime, options: AdapterOptions = {}): Promise<AiSdkTools> {
-  const offered = await skillTools(runtime, options);
-  return Object.fromEntries(
-    offered.map(({ name, description, parameters, call }) => [
-      name,
-      tool({
-        description,
-        inputSchema: jsonSchema(parameters),
-        execute: (input: unknown, { abortSignal }) => call(input, abortSignal),
-        toModelOutput: ({ output }: { output: SkillToolOutput }) => ({
-          type: output.ok ? 'text' : 'error-text',
-          value: output.text,
-        }),
+  return toolsByName(runtime, options, ({ description, parameters, call }) =>
+    tool({
+      description,
+      inputSchema: jsonSchema(parameters),
+      execute: (input: unknown, { abortSignal }) => call(input, abortSignal),
+      toModelOutput: ({ output }: { output: SkillToolOutput }) => ({
+        type: output.ok ? 'text' : 'error-text',
+        value: output.text,
       }),
-    ]),
+    }),
   );
 }

@@ -7,7 +7,7 @@ import type { StandardSchemaWithJSON } from '@mastra/core/schema';
 import { createTool, type Tool } from '@mastra/core/tools';
 import type { JsonSchema } from '../manifest/manifest.ts';
 import type { Runtime } from '../runtime.ts';
-import { skillTools, type AdapterOptions, type SkillToolOutput } from './skill-tools.ts';
+import { toolsByName, type AdapterOptions, type SkillToolOutput } from './skill-tools.ts';
 
 /** Tools for `new Agent({ tools })`, by name. */
 export type MastraTools = Record<string, Tool>;
@@ -30,18 +30,14 @@ export type MastraTools = Record<string, Tool>;
  * ```
  */
 export async function mastraTools(runtime: Runtime, options: AdapterOptions = {}): Promise<MastraTools> {
-  const offered = await skillTools(runtime, options);
-  return Object.fromEntries(
-    offered.map(({ name, description, parameters, call }) => [
-      name,
-      createTool({
-        id: name,
-        description,
-        inputSchema: unchecked(parameters),
-        execute: (input: unknown, { abortSignal }) => call(input, abortSignal),
-        toModelOutput,
-      }),
-    ]),
+  return toolsByName(runtime, options, ({ name, description, parameters, call }) =>
+    createTool({
+      id: name,
+      description,
+      inputSchema: unchecked(parameters),
+      execute: (input: unknown, { abortSignal }) => call(input, abortSignal),
+      toModelOutput,
+    }),
   );
 }
 

@@ -56,6 +56,16 @@ interface Offer<Format extends AdapterFormat> {
   call: (tool: string, args: unknown, signal?: AbortSignal) => Promise<SkillToolOutput>;
 }
 
+/** Skills as tools of a framework that takes them by name. */
+export async function toolsByName<Made>(
+  runtime: Runtime,
+  options: AdapterOptions,
+  make: (offered: SkillTool) => Made,
+): Promise<Record<string, Made>> {
+  const offered = await skillTools(runtime, options);
+  return Object.fromEntries(offered.map((one) => [one.name, make(one)]));
+}
+
 /** Skills with the JSON Schema of their manifests, unchanged. */
 export async function skillTools(runtime: Runtime, options: AdapterOptions): Promise<SkillTool[]> {
   const { tools, call } = await offerSkills(runtime, 'mcp', options);

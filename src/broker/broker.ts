@@ -12,11 +12,10 @@ import {
   type InnerCalls,
 } from '../cell/contract.ts';
 import type { Bundle } from '../load/bundle.ts';
-import type { CapabilityEvent, EventsCut } from '../outcome.ts';
 import type { Grant } from '../policy/grant.ts';
 import { FileBroker } from './files.ts';
 import { HttpBroker, type HttpOptions } from './gateway/frames.ts';
-import { Records } from './records.ts';
+import { Recorded, Records } from './records.ts';
 import { SkillBroker } from './skills.ts';
 import { openSecrets } from './secrets/cell-secrets.ts';
 import type { CellSecrets } from './secrets/contract.ts';
@@ -32,30 +31,17 @@ export function openBroker(grant: Grant, bundle: Bundle, options: BrokerOptions 
   return new Broker(grant, bundle, options);
 }
 
-class Broker implements CallBroker {
-  readonly #records: Records;
+class Broker extends Recorded implements CallBroker {
   readonly #files: FileBroker;
   readonly #http: HttpBroker;
   readonly #skills: SkillBroker;
 
   constructor(grant: Grant, bundle: Bundle, options: BrokerOptions) {
-    this.#records = new Records(grant);
-    this.#files = new FileBroker(grant, bundle, this.#records);
-    const secrets = armedSecrets(grant, this.#records, options.secrets);
-    this.#http = new HttpBroker(grant, this.#records, { ...options, secrets });
-    this.#skills = new SkillBroker(options.inner, this.#records);
-  }
-
-  get used(): CapabilityEvent[] {
-    return this.#records.used;
-  }
-
-  get denied(): CapabilityEvent[] {
-    return this.#records.denied;
-  }
-
-  get cut(): EventsCut {
-    return this.#records.cut;
+    super(new Records(grant));
+    this.#files = new FileBroker(grant, bundle, this.records);
+    const secrets = armedSecrets(grant, this.records, options.secrets);
+    this.#http = new HttpBroker(grant, this.records, { ...options, secrets });
+    this.#skills = new SkillBroker(options.inner, this.records);
   }
 
   async handle(request: BrokerRequest): Promise<BrokerReply> {

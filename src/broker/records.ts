@@ -34,3 +34,24 @@ export class Records {
     this.#lists[list].add(event);
   }
 }
+
+/** Passes on what was recorded. */
+export abstract class Recorded {
+  protected readonly records: Records;
+
+  constructor(records: Records) {
+    this.records = records;
+  }
+
+  get used(): CapabilityEvent[] {
+    return this.records.used;
+  }
+
+  get denied(): CapabilityEvent[] {
+    return this.records.denied;
+  }
+
+  get cut(): EventsCut {
+    return this.records.cut;
+  }
+}

@@ -84,9 +84,10 @@ export class SkillBroker {
     }
     if (params.length > MAX_PARAMS_BYTES) return tooLarge(params.length);
     const answer = await this.#inner.call(name, params, signal);
-    const denied = answer.ok ? undefined : answer.denied;
+    const { denied, isUncalled } = answer.ok ? CALLED : answer;
     if (denied) this.#records.note('denied', denied);
-    else this.#records.note('used', { capability: 'skill', asked, declared: this.#inner.declared(name) });
+    else if (!isUncalled)
+      this.#records.note('used', { capability: 'skill', asked, declared: this.#inner.declared(name) });
     return answer;
   }
 
@@ -167,6 +168,8 @@ function failed(error: unknown): InnerRefusal {
   const message = error instanceof BrokerRefusal ? error.message : 'The host could not make the call';
   return { ok: false, code: 'usage', message, fix: 'Correct the request.' };
 }
+
+const CALLED: Pick<InnerRefusal, 'denied' | 'isUncalled'> = {};
 
 const NO_CALLS: InnerRefusal = {
   ok: false,

@@ -18,7 +18,8 @@ import {
 import { compile, requireTool, type Tool } from './tools.ts';
 
 const NPM: Tool = { what: 'npm', probe: ['npm', '--version'], install: 'apt-get install npm' };
-const NEVER_COPIED = new Set(['node_modules', '.git', PACKAGE_LOCK]);
+/** The settings of a bundle could name another registry, and would end up in what is built. */
+const NEVER_COPIED = new Set(['node_modules', '.git', '.npmrc', PACKAGE_LOCK]);
 const FLAGS = ['--ignore-scripts', '--omit=dev', '--no-audit', '--no-fund', '--loglevel=error'];
 
 const packageSchema = z.looseObject({

@@ -212,6 +212,10 @@ export interface Job {
   onLog?: OutputListener | undefined;
   /** Number of calls above it; absent: none. Calls of different depths never wait for each other's slots. */
   depth?: number | undefined;
+  /** The tree of calls that it belongs to; absent: none is above it. Each tree has a slot of its own at each depth. */
+  tree?: string | undefined;
+  /** Called when the cell can start. Throws if the call may not run any more, because its tree used up what it had. */
+  onTurn?: (() => void) | undefined;
   /** What to start, if the cell is for a command. */
   command?: Pick<Command, 'start' | 'args'> | undefined;
   /** Makes the calls of other skills that it asks for; absent: it may call none. */

@@ -25,6 +25,8 @@ export interface InnerRefusal {
   code: ErrorCode;
   message: string;
   fix: string;
-  /** Nothing was called, because it is not granted. */
+  /** Nothing was called, or its result is withheld, because it is not granted. */
   denied?: CapabilityEvent;
+  /** Nothing was called, for another reason. */
+  isUncalled?: true;
 }

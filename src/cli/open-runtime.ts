@@ -7,6 +7,7 @@ import { homedir } from 'node:os';
 import {
   type ExecuteOptions,
   type Mode,
+  type OperatorPolicy,
   type Runtime,
   type RuntimeOptions,
   SkillError,
@@ -41,6 +42,33 @@ export interface GrantFlags {
   host?: string[];
   program?: string[];
   processes?: number;
+}
+
+/** Options of a process that runs the calls of others, as parsed by commander. */
+export interface ServiceFlags {
+  env?: string[];
+  keepContent?: boolean;
+}
+
+/** Niceness of `subprocess` cells: under full load, such a cell gets a thirtieth of the CPU time that the service gets. */
+const NICENESS = 15;
+
+/** What the runtimes of a service and of a worker have in common. */
+export function serviceOptions(flags: ServiceFlags, policy: () => OperatorPolicy): RuntimeOptions {
+  return {
+    // The dispatcher limits concurrency, fairly between tenants; the pool would only add a first-come queue.
+    pool: { maxConcurrent: Number.POSITIVE_INFINITY },
+    // A service must respond, and a worker send its heartbeats, while a skill uses every core.
+    jail: { niceness: NICENESS },
+    policy,
+    ...(flags.env ? { allowEnv: variableNames(flags.env) } : {}),
+    audit: { keepContent: flags.keepContent ?? false },
+  };
+}
+
+/** Of commands that show what a call may do. */
+export interface ShowFlags extends PlanFlags, GrantFlags {
+  json?: boolean;
 }
 
 /** Which skills are offered, as parsed by commander. */

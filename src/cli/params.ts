@@ -46,6 +46,25 @@ export async function readStdinText(): Promise<string> {
   });
 }
 
+/** A file as text for a command; read in parts, because it may have no end. */
+export async function readFileText(file: string, what: string): Promise<string> {
+  const bytes = await collect(createReadStream(file), `"${file}"`).catch((error: unknown) => {
+    if (error instanceof SkillError) throw error;
+    throw new SkillError(
+      'usage',
+      `Cannot read the ${what} "${file}": ${error instanceof Error ? error.message : ''}`,
+      {
+        fix: 'Check the path.',
+        cause: error,
+      },
+    );
+  });
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  throw new SkillError('invalid_params', `The ${what} "${file}" is not UTF-8 text`, {
+    fix: 'Save it as UTF-8.',
+  });
+}
+
 async function readFileParams(file: string): Promise<string> {
   const name = `"${file}"`;
   try {

@@ -3,24 +3,23 @@
  *
  * @module
  */
-import { Command } from 'commander';
 import { packageVersion } from '../package-root.ts';
+import { CliCommand, type Done } from './shared-options.ts';
 import { addCommands } from './commands.ts';
-import type { Done } from './shared-options.ts';
 
 export interface ProgramOptions {
   /** Print no usage errors: the caller does, as JSON. */
   quiet?: boolean;
 }
 
-export function createProgram(done: Done, { quiet = false }: ProgramOptions = {}): Command {
-  const program = new Command('skillcell')
+export function createProgram(done: Done, { quiet = false }: ProgramOptions = {}): CliCommand {
+  const program = new CliCommand(done, 'skillcell')
     .description('Runs untrusted AI-agent skills, each call in a fresh sandbox.')
     .version(packageVersion())
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(see --help)');
   if (quiet) program.configureOutput({ writeErr: () => undefined });
-  addCommands(program, done);
+  addCommands(program);
   return program;
 }

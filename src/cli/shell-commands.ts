@@ -3,39 +3,29 @@
  *
  * @module
  */
-import { Argument, type Command } from 'commander';
-import { example, type Done } from './shared-options.ts';
+import { Argument } from 'commander';
+import { define, defineDefault, type CliCommand } from './shared-options.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-export function addShell(program: Command, done: Done): void {
-  program
-    .command('completion')
+export function addShell(program: CliCommand): void {
+  define(program, 'completion', 'print a script that completes commands, options and skills in your shell')
     .addArgument(new Argument('<shell>', 'shell to print the script for').choices(SHELLS))
-    .description('print a script that completes commands, options and skills in your shell')
-    .addHelpText('after', example('completion bash >> ~/.bashrc'))
-    .action(async (shell: Shell) => {
-      const { completion } = await import('./commands/completion.ts');
-      done(completion(shell));
-    });
-  const config = program.command('config').description('show the defaults that configuration files set');
-  config
-    .command('show', { isDefault: true })
-    .description('show each default in force and the file it comes from')
-    .option('--json', 'print JSON')
-    .addHelpText('after', example('config show'))
-    .action(async (options: object) => {
-      const { configShow } = await import('./commands/config.ts');
-      done(configShow(options));
-    });
+    .example('completion bash >> ~/.bashrc')
+    .runs(async () => (await import('./commands/completion.ts')).completion);
+  const config = define(program, 'config', 'show the defaults that configuration files set');
+  defineDefault(config, 'show', 'show each default in force and the file it comes from')
+    .json()
+    .example('config show')
+    .runs(async () => (await import('./commands/config.ts')).configShow);
   // Called by the scripts: prints the candidates for the last word, one per line with its description.
   program
     .command('__complete', { hidden: true })
     .argument('[words...]')
     .helpOption(false)
-    .action(async (words: string[]) => {
+    .runs(async () => {
       const { complete } = await import('./commands/complete.ts');
-      done(complete(program, words));
+      return (words: string[]) => complete(program, words);
     });
 }

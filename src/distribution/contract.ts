@@ -6,14 +6,9 @@
  */
 
 import type { SourceKind } from '../vocabulary/source-kinds.ts';
+import type { TransferWatch } from './transfer-watch.ts';
 
 export type { SourceKind } from '../vocabulary/source-kinds.ts';
-
-/** Progress of a transfer, for a terminal. */
-export interface TransferWatch {
-  readonly onProgress?: ((done: number, total: number | undefined, what: string) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** Exactly one version at a source, as `skills.lock.json` keeps it. */
 export interface PinnedSource {

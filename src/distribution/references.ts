@@ -158,6 +158,16 @@ export function isSkillName(text: string): boolean {
   return text.length <= 64 && /^[a-z\d]+(?:-[a-z\d]+)*$/.test(text);
 }
 
+/** Only what every source has. */
+export function plainName({ source, version }: SourceName): SourceName {
+  return { source, version };
+}
+
+/** The reference of a source whose versions follow an `@`. */
+export function atVersion({ source, version }: SourceName): string {
+  return version === undefined ? source : `${source}@${version}`;
+}
+
 /** A full commit, in either hash of git. */
 export function isCommit(text: string): boolean {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text);

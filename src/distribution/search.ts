@@ -15,7 +15,7 @@ import { findSigner } from '../trust/signer.ts';
 import { ANNOTATIONS } from '../vocabulary/oci-types.ts';
 import { sourceKindOf } from '../vocabulary/source-kinds.ts';
 import { readAttestations, type Attested } from './attestations.ts';
-import type { TransferWatch } from './contract.ts';
+import type { TransferWatch } from './transfer-watch.ts';
 import type { HttpClient } from './http/client.ts';
 import { readCatalog, type CatalogEntry } from './oci/catalog.ts';
 import type { FindCredentials } from './oci/docker-config.ts';

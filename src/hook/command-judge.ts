@@ -14,7 +14,7 @@ import { codeIn, isExpanded } from './standard-input.ts';
 import { judgeShellCode, type CodeJudge, type CodePlace } from './shell-code.ts';
 import type { SimpleCommand, Word } from './shell/syntax.ts';
 import { strongest, type Resolved, type Surroundings } from './surroundings.ts';
-import { replacedByXargs, wrappedAt } from './wrappers.ts';
+import { isFilled, replacedByXargs, wrappedAt } from './wrappers.ts';
 import { importedFiles, noteGiven, noteRun, noteStartup, noteWrites, runsItsInput } from './written-files.ts';
 
 export interface CommandTask {
@@ -247,7 +247,6 @@ export class CommandJudge {
     } else {
       const skill = this.#around.skillOf(text);
       if (skill !== undefined) return this.#run(from, skill, at);
-      // Node adds the ending itself.
       if (
         name.startsWith('node') &&
         ENDINGS.some((ending) => this.#around.skillOf(text + ending) !== undefined)
@@ -268,6 +267,8 @@ export class CommandJudge {
   #judgeArguments(name: string, at: number): void {
     const relation = this.#relationOfRest(at);
     this.#findings.mention(relation);
+    if (isFilled(this.#replaced, this.#texts.slice(at - 1)))
+      this.#findings.openRuns.push(`"xargs" gives "${printable(name)}" what it reads`);
     if (relation === 'code' || relation === 'above')
       this.#deny(
         `"${printable(name)}" gets a script or a folder of a skill as an argument, and could run it.`,

@@ -60,6 +60,8 @@ class Judge {
   /** Folders at the start of a chain of `&&`: where a part of it failed, the next chain may start there. */
   #chainStart: string[];
   #isChainStart = true;
+  /** Folders at the start of a list, which `&` runs in a shell of its own; of the lists around it as well. */
+  #listStarts: string[][];
   #beforeCommand: string[] = [];
   #lastOperator = ';';
   /** False once a program ran that may have removed folders. */
@@ -73,6 +75,7 @@ class Judge {
     this.#findings = place.findings;
     this.#chainStart = [...place.surroundings.cwds];
     this.#beforeCommand = [...this.#chainStart];
+    this.#listStarts = [[...this.#chainStart]];
     if (place.depth > MAX_DEPTH) this.#findings.deny('The command is nested too deeply.');
   }
 
@@ -100,6 +103,8 @@ class Judge {
     else {
       if (item.kind === 'for') this.#around.variables.set(item.name, undefined);
       for (const word of item.words) this.#passWord(word, this.#place.isFed);
+      if (item.kind === 'for' && item.words.some((word) => this.#around.mentionOf(word) !== 'none'))
+        this.#around.aboutSkills.add(item.name);
     }
   }
 
@@ -110,17 +115,27 @@ class Judge {
     // The command before it ran in a shell of its own.
     if (/^(?:\||\|&|&)$/.test(text)) this.#around.cwds = [...this.#beforeCommand];
     this.#around.addFolders(this.#chainStart);
+    if (text === '&') {
+      const ended = this.#around.cwds;
+      this.#around.cwds = [...(this.#listStarts.at(-1) ?? [])];
+      this.#around.addFolders(ended);
+    }
     this.#chainStart = [...this.#around.cwds];
+    if (!text.startsWith('|')) this.#listStarts[this.#listStarts.length - 1] = [...this.#around.cwds];
   }
 
   #open(text: string): void {
-    if (COMPOUND.has(text)) this.#compound++;
+    if (COMPOUND.has(text)) {
+      this.#compound++;
+      this.#listStarts.push([...this.#around.cwds]);
+    }
     if (text === '(') this.#saved.push({ cwds: [...this.#around.cwds], isLost: this.#around.isLost });
     this.#isChainStart = true;
   }
 
   #close(text: string): void {
     this.#compound--;
+    if (this.#listStarts.length > 1) this.#listStarts.pop();
     const saved = text === ')' ? this.#saved.pop() : undefined;
     this.#beforeCommand = [...this.#around.cwds];
     if (saved === undefined) return;
@@ -217,6 +232,7 @@ class Judge {
         this.#denyVariable(name);
       // The command sees it too, and a shell goes by it.
       if (!isPrefix || name === 'HOME') this.#assign(name, value);
+      if (!isPrefix && relation !== 'none') this.#around.aboutSkills.add(name);
     }
     const [first, ...others] = words;
     const isExport =
@@ -230,6 +246,7 @@ class Judge {
     if (name === undefined) return;
     const relation = this.#around.mentionOf(word);
     if ((relation === 'code' || relation === 'above') && changesSkillcell(name)) this.#denyVariable(name);
+    if (relation !== 'none') this.#around.aboutSkills.add(name);
     const { text, isPattern } = this.#around.resolve(word);
     const value = text?.slice(name.length + 1);
     const known = value?.startsWith('~/') === true ? `${this.#around.home}${value.slice(1)}` : value;

@@ -38,6 +38,8 @@ export class Surroundings {
   isLost = false;
   /** Variables that the command assigns: their text, or undefined if it is not known. */
   readonly variables: Map<string, string | undefined> = new Map();
+  /** Variables that were assigned something about a skill, even if their value is not certain. */
+  readonly aboutSkills: Set<string> = new Set();
 
   constructor(folders: SkillFolders, cwd: string, env: Readonly<Record<string, string | undefined>>) {
     this.folders = folders;
@@ -51,6 +53,7 @@ export class Surroundings {
     copy.cwds = [...this.cwds];
     copy.isLost = this.isLost;
     for (const [name, value] of this.variables) copy.variables.set(name, value);
+    for (const name of this.aboutSkills) copy.aboutSkills.add(name);
     return copy;
   }
 
@@ -167,7 +170,12 @@ export class Surroundings {
     if (isPattern && matches !== undefined && matches.length > 0)
       return strongest(matches.map((path) => this.relationOf(path)));
     if (text !== undefined) return this.mentionIn(text);
+    if (word.parts.some((part) => part.kind === 'parameter' && this.#mayNameSkill(part.name))) return 'code';
     return strongest([this.mentionIn(this.#withValues(word)), this.mentionIn(rawText(word))]);
+  }
+
+  #mayNameSkill(name: string): boolean {
+    return this.aboutSkills.has(name) && this.#valueOf(name) === undefined;
   }
 
   /** The text of a word, with the values that are known in place of its parameters. */

@@ -70,3 +70,9 @@ export function replacedByXargs(words: Words): string | undefined {
   }
   return undefined;
 }
+
+/** Whether `xargs` appends to a command, or replaces something in these words of it. */
+export function isFilled(replaced: string | undefined, words: Words): boolean {
+  if (replaced === undefined || replaced === '') return replaced === '';
+  return words.some((word) => word?.includes(replaced) !== false);
+}

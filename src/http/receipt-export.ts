@@ -96,31 +96,32 @@ function withoutContent({ receipt, ...rest }: VisibleReceipt): VisibleReceipt {
 type Cell = string | number | undefined;
 type Column = readonly [name: string, cell: (row: VisibleReceipt) => Cell];
 
+type Receipt = VisibleReceipt['receipt'];
+type OwnColumn = { [Key in keyof Receipt]-?: Receipt[Key] extends Cell ? Key : never }[keyof Receipt];
+
+/** Columns that are named like their key in the receipt. */
+function own(...names: readonly OwnColumn[]): Column[] {
+  return names.map((name) => [name, ({ receipt }) => receipt[name]]);
+}
+
 const COLUMNS: readonly Column[] = [
-  ['call_id', ({ receipt }) => receipt.call_id],
-  ['started_at', ({ receipt }) => receipt.started_at],
-  ['caller', ({ receipt }) => receipt.caller],
+  ...own('call_id', 'started_at', 'caller'),
   ['skill', ({ receipt }) => receipt.skill.name],
   ['version', ({ receipt }) => receipt.skill.version],
   ['digest', ({ receipt }) => receipt.skill.digest],
-  ['origin', ({ receipt }) => receipt.origin],
-  ['lock', ({ receipt }) => receipt.lock],
+  ...own('origin', 'lock'),
   ['mode', ({ receipt }) => receipt.execution?.mode],
   ['wall', ({ receipt }) => receipt.execution?.wall],
   ['engine', ({ receipt }) => receipt.execution?.engine],
-  ['code', ({ receipt }) => receipt.code],
-  ['limit', ({ receipt }) => receipt.limit],
-  ['message', ({ receipt }) => receipt.message],
+  ...own('code', 'limit', 'message'),
   ['wall_ms', ({ receipt }) => receipt.usage.wall_ms],
   ['cpu_ms', ({ receipt }) => receipt.usage.cpu_ms],
   ['memory_peak_bytes', ({ receipt }) => receipt.usage.memory_peak_bytes],
   ['output_bytes', ({ receipt }) => receipt.usage.output_bytes],
-  ['denied_count', ({ receipt }) => receipt.denied_count],
+  ...own('denied_count'),
   ['denied', ({ receipt }) => eventsText(receipt.denied)],
   ['used', ({ receipt }) => eventsText(receipt.used)],
-  ['grant_digest', ({ receipt }) => receipt.grant_digest],
-  ['params_digest', ({ receipt }) => receipt.params_digest],
-  ['result_digest', ({ receipt }) => receipt.result_digest],
+  ...own('grant_digest', 'params_digest', 'result_digest'),
 ];
 
 const ADMIN_COLUMNS: readonly Column[] = [

@@ -38,13 +38,21 @@ export interface Route {
   handle: (request: RouteRequest<never, never>) => Response | Promise<Response>;
 }
 
-interface TypedRoute<Query, Body> extends Omit<Route, 'query' | 'body' | 'handle'> {
+interface TypedRoute<Query, Body> extends Omit<
+  Route,
+  'method' | 'path' | 'tag' | 'query' | 'body' | 'handle'
+> {
   query?: z.ZodType<Query>;
   body?: z.ZodType<Body>;
   handle: (request: RouteRequest<Query, Body>) => Response | Promise<Response>;
 }
 
-/** Ties the types of a route's handler to its schemas. */
-export function route<Query, Body>(definition: TypedRoute<Query, Body>): Route {
-  return definition;
+type On = `${Route['method']} /${string}`;
+
+/** Makes the routes of one tag, and ties the types of a handler to the schemas of its route. */
+export function routesOf(tag: string): <Query, Body>(on: On, definition: TypedRoute<Query, Body>) => Route {
+  return (on, definition) => {
+    const [method, path] = on.split(' ') as [Route['method'], string];
+    return { method, path, tag, ...definition };
+  };
 }

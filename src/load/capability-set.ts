@@ -4,14 +4,7 @@
  *
  * @module
  */
-import type {
-  ContainerRule,
-  EnvRule,
-  FilesystemRule,
-  Limits,
-  Manifest,
-  NetworkRule,
-} from '../manifest/manifest.ts';
+import type { EnvRule, FilesystemRule, Manifest, NetworkRule } from '../manifest/manifest.ts';
 import type { Bundle } from './bundle.ts';
 import { pinLines } from './pins.ts';
 import { formatLimit, formatSize } from '../manifest/units.ts';
@@ -71,14 +64,14 @@ function describeSyscalls(rule: 'strict' | { deny: string[] }): string {
   return rule === 'strict' ? 'syscalls strict' : `syscalls deny ${joinList(rule.deny)}`;
 }
 
-function describeLimits(limits: Limits): string[] {
+function describeLimits(limits: Manifest['limits']): string[] {
   return DECLARED_LIMITS.flatMap((name) => {
     const value = limits[name];
     return value === undefined ? [] : [`${LIMITS[name].line} ${formatLimit(name, value)}`];
   });
 }
 
-function describeContainer(rule: ContainerRule | undefined): string[] {
+function describeContainer(rule: Manifest['container']): string[] {
   const { buildNetwork, ...named } = rule ?? {};
   const lines = Object.entries(named).map(([key, value]) => `container ${key} ${quoteOddText(value)}`);
   return buildNetwork ? [...lines, 'container build_network'] : lines;

@@ -21,28 +21,27 @@ const LEFTOVER = new RegExp(
   `^(?:${HIDDEN_DRAFT.replace('.', '\\.')}|\\.old-)|^making\\.|\\.wheels(?:\\.tmp|\\.txt)?$`,
 );
 
-interface Kind {
-  /** What it holds, for people. */
-  what: string;
-  /** Whether every use sets a new timestamp. Otherwise it is only removed if no other runtime uses the home. */
-  isMarked: boolean;
-}
-
-/** The folders of a home that can be pruned. Receipts, approvals, policies and installed skills never are. */
-const PLACES: Readonly<Record<string, Kind>> = {
-  store: { what: 'staged copies of skills', isMarked: true },
-  fetched: { what: 'fetched skills', isMarked: true },
-  environments: { what: 'packages', isMarked: true },
-  guest: { what: 'code of cells', isMarked: true },
-  wasm: { what: 'prepared binaries', isMarked: false },
-  'js-wasm': { what: 'prepared scripts', isMarked: false },
-  'python-wasm': { what: 'Python engines', isMarked: false },
-  bytecode: { what: 'compiled Python', isMarked: false },
-  inspected: { what: 'findings of inspections', isMarked: false },
-  harness: { what: 'Python harnesses', isMarked: false },
-  node: { what: 'copies of Node', isMarked: false },
-  'images/rootfs': { what: 'unpacked images', isMarked: false },
-  'images/archives': { what: 'packed images', isMarked: false },
+/**
+ * The folders of a home that can be pruned, and what they hold, for people. Receipts, approvals, policies and installed
+ * skills never are. Every use of what is in these sets a new timestamp.
+ */
+const MARKED: Readonly<Record<string, string>> = {
+  store: 'staged copies of skills',
+  fetched: 'fetched skills',
+  environments: 'packages',
+  guest: 'code of cells',
+};
+/** What is in these is only removed if no other runtime uses the home. */
+const UNMARKED: Readonly<Record<string, string>> = {
+  wasm: 'prepared binaries',
+  'js-wasm': 'prepared scripts',
+  'python-wasm': 'Python engines',
+  bytecode: 'compiled Python',
+  inspected: 'findings of inspections',
+  harness: 'Python harnesses',
+  node: 'copies of Node',
+  'images/rootfs': 'unpacked images',
+  'images/archives': 'packed images',
 };
 
 /** Options of `Runtime.prune`. */
@@ -88,7 +87,8 @@ function prune({ home, own, startedAt, dryRun = false, unusedMs = DEFAULT_UNUSED
   const users = otherUsers(home, own);
   const now = Date.now();
   const before = Math.min(now - unusedMs, startedAt, ...users);
-  const removed = Object.entries(PLACES).flatMap(([place, { what, isMarked }]) => {
+  const removed = Object.entries({ ...MARKED, ...UNMARKED }).flatMap(([place, what]) => {
+    const isMarked = Object.hasOwn(MARKED, place);
     const folder = join(home, place);
     return namesIn(folder).flatMap((name): PrunedEntry[] => {
       const path = join(folder, name);

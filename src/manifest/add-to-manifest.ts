@@ -4,22 +4,12 @@
  *
  * @module
  */
-import type {
-  Capabilities,
-  ContainerRule,
-  EnvRule,
-  FilesystemRule,
-  Limits,
-  Manifest,
-  NetworkRule,
-} from './manifest.ts';
+import type { Capabilities, FilesystemRule, Manifest, NetworkRule } from './manifest.ts';
 
 /** Permissions in the form of a manifest. */
-export interface Permissions {
+export interface Permissions extends Pick<Manifest, 'limits' | 'container'> {
   capabilities: Partial<Capabilities>;
-  env: Readonly<Record<string, EnvRule>>;
-  limits: Limits;
-  container?: ContainerRule;
+  env: Readonly<Manifest['env']>;
 }
 
 export function addToManifest(

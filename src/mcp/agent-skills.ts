@@ -231,9 +231,21 @@ function withSkill<T>(entries: Entries, wanted: string, use: (skill: Skill) => T
   );
 }
 
-/** What the command printed, as text for a model. */
+/** Whatever a model could take for the end of a line. */
+const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
+
+/** What the command printed, as text for a model. Every line of it is indented, so that none of them looks like a title. */
 export function commandText({ exit_code, stdout, stderr, files }: CommandResult): string {
-  const section = (title: string, body: string): string[] => (body === '' ? [] : [`[${title}]`, body]);
+  const section = (title: string, body: string): string[] =>
+    body === ''
+      ? []
+      : [
+          `[${title}]`,
+          ...body
+            .replace(/\n$/, '')
+            .split(LINE_END)
+            .map((line) => `  ${line}`),
+        ];
   const changed = files
     .map(({ path, bytes, change }) => `${change} ${printableLine(path)} (${bytes} bytes)`)
     .join('\n');

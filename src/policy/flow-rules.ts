@@ -16,26 +16,54 @@ export interface FlowRule {
   hosts: readonly string[];
 }
 
+type Receiver = Pick<Manifest, 'name' | 'capabilities'>;
+
 /** Why a skill may not be given data of these sources; undefined if it may. */
 export function forbiddenFlow(
   rules: readonly FlowRule[] | undefined,
   sources: ReadonlySet<string>,
-  { name, capabilities }: Pick<Manifest, 'name' | 'capabilities'>,
+  skill: Receiver,
 ): SkillError | undefined {
+  const found = brokenRule(rules, sources, skill);
+  return found && forbidden(skill, found, `Call "${skill.name}" before "${found.source}"`);
+}
+
+/** Why a skill may not get the result of a call that it makes, which has data of these sources. */
+export function forbiddenResult(
+  rules: readonly FlowRule[] | undefined,
+  sources: ReadonlySet<string>,
+  caller: Receiver,
+): SkillError | undefined {
+  const found = brokenRule(rules, sources, caller);
+  return found && forbidden(caller, found, `Have a skill without network call "${found.source}"`);
+}
+
+interface Broken {
+  source: string;
+  host: string;
+  from: string;
+}
+
+function brokenRule(
+  rules: readonly FlowRule[] | undefined,
+  sources: ReadonlySet<string>,
+  { name, capabilities }: Receiver,
+): Broken | undefined {
   for (const { from, hosts } of rules ?? []) {
     const source = [...sources].find((one) => one !== name && nameMatches(from, one));
-    const host = capabilities.network.find(
-      (rule) => !hosts.some((allowed) => hostCovers(allowed, rule.host)),
-    );
-    if (source === undefined || !host) continue;
-    return new SkillError(
-      'capability_denied',
-      `The skill "${name}" may reach ${JSON.stringify(host.host)}, and the operator forbids passing it data of "${source}"`,
-      {
-        fix: `Call "${name}" before "${source}", or have the operator change the rule for "${from}" under "flows" in the policy.`,
-        detail: { skill: name, source, host: host.host },
-      },
-    );
+    const rule = capabilities.network.find(({ host }) => !hosts.some((allowed) => hostCovers(allowed, host)));
+    if (source !== undefined && rule) return { source, host: rule.host, from };
   }
   return undefined;
+}
+
+function forbidden({ name }: Receiver, { source, host, from }: Broken, fix: string): SkillError {
+  return new SkillError(
+    'capability_denied',
+    `The skill "${name}" may reach ${JSON.stringify(host)}, and the operator forbids passing it data of "${source}"`,
+    {
+      fix: `${fix}, or have the operator change the rule for "${from}" under "flows" in the policy.`,
+      detail: { skill: name, source, host },
+    },
+  );
 }

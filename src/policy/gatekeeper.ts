@@ -46,6 +46,11 @@ export class Gatekeeper {
     this.approvals = options.approvals;
   }
 
+  /** The same, without what is approved after this time. */
+  asOf(time: string): Gatekeeper {
+    return new Gatekeeper({ ...this.#options, approvals: this.approvals.asOf(time) });
+  }
+
   /** Throws unless this skill may be called at all. A call `isInner` to another asks nobody. */
   admit(bundle: Bundle, isInner = false): Promise<void> {
     const { places } = this.#options;

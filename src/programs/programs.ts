@@ -74,9 +74,16 @@ export interface ProgramServices {
 
 /** As in `guest/programs/<folder>/manifest.yaml`. */
 const MAX_SOURCE_BYTES = 256 * 1024;
+/** `text/word_stats`, `text/*`, `bundled:text/*`, `*`. */
+const PATTERN = /^(?:bundled:)?(?:\*|[^./][^/]*\/[^/]+)$/;
+/** Runners with different limits that are kept. */
+const MAX_RUNNERS = 32;
 
 export class Programs {
   readonly #services: ProgramServices;
+  /** By folder. Each is read once, because it is part of Skillcell. */
+  readonly #bundles = new Map<string, Promise<Skill>>();
+  /** By folder and limits, in order of use. */
   readonly #runners = new Map<string, Promise<Skill>>();
 
   constructor(services: ProgramServices) {
@@ -94,6 +101,7 @@ export class Programs {
   async #request(program: Program, input: unknown, options: ProgramOptions): Promise<CallRequest> {
     const { source, skills = [], functions = {} } = program;
     assertSource(source);
+    assertPatterns(skills);
     // A star that matches nothing is a mistake; a name is looked up when it is called.
     const stars = skills.filter((pattern) => pattern.includes('*'));
     if (stars.length > 0) filterSkills(this.#services.list(), stars);
@@ -112,18 +120,33 @@ export class Programs {
     };
   }
 
-  /** The bundle of ours that runs programs of a language, with these limits. Read once, because it is part of Skillcell. */
+  /** The bundle of ours that runs programs of a language, with these limits. */
   #runner(folder: string, limits: Limits): Promise<Skill> {
     const key = JSON.stringify([folder, limits]);
     const runner = this.#runners.get(key) ?? this.#load(folder, limits);
+    this.#runners.delete(key);
     this.#runners.set(key, runner);
     runner.catch(() => this.#runners.delete(key));
+    // Callers choose the limits, so there could be any number of them.
+    for (const old of this.#runners.keys()) {
+      if (this.#runners.size <= MAX_RUNNERS) break;
+      this.#runners.delete(old);
+    }
     return runner;
   }
 
-  async #load(folder: string, limits: Limits): Promise<Skill> {
+  #bundle(folder: string): Promise<Skill> {
     const dir = join(packageRoot(), 'guest', 'programs', folder);
-    const skill = await this.#services.read({ ref: `program/${folder}`, dir, origin: 'generated' });
+    const bundle =
+      this.#bundles.get(folder) ??
+      this.#services.read({ ref: `program/${folder}`, dir, origin: 'generated' });
+    this.#bundles.set(folder, bundle);
+    bundle.catch(() => this.#bundles.delete(folder));
+    return bundle;
+  }
+
+  async #load(folder: string, limits: Limits): Promise<Skill> {
+    const skill = await this.#bundle(folder);
     const { manifest } = skill.bundle;
     const capabilities = { ...manifest.capabilities, skills: [] };
     const runner = withManifest(skill, { ...manifest, capabilities, limits });
@@ -142,9 +165,30 @@ function folderOf(language: ProgramLanguage): string {
 
 function assertSource(source: unknown): asserts source is string {
   if (typeof source !== 'string') throw badSource('The source of a program is a text');
+  // Its digest is that of its UTF-8, which has no such characters: different sources would have the same.
+  if (!source.isWellFormed())
+    throw new SkillError(
+      'invalid_params',
+      'The source of the program has a lone surrogate, which is not a character',
+      {
+        fix: String.raw`Write it as an escape, such as "\ud800".`,
+      },
+    );
   const bytes = Buffer.byteLength(source);
   if (bytes <= MAX_SOURCE_BYTES) return;
   throw badSource(`The source of the program is ${bytes} bytes; the maximum is ${MAX_SOURCE_BYTES}`);
+}
+
+/** A folder or half a name would give nothing, without a word. */
+function assertPatterns(skills: unknown): void {
+  const isList = Array.isArray(skills);
+  const wrong: unknown = isList
+    ? skills.find((one) => typeof one !== 'string' || !PATTERN.test(one))
+    : skills;
+  if (isList && wrong === undefined) return;
+  throw new SkillError('usage', `${JSON.stringify(wrong)} is not a name or pattern of skills`, {
+    fix: 'Pass a list of names such as "text/word_stats", or patterns such as "text/*".',
+  });
 }
 
 function badSource(message: string): SkillError {

@@ -20,7 +20,9 @@ export function leastNetwork(
   declared: NetworkRule[],
 ): ObservedRule<NetworkRule>[] {
   const groups = new Map<string, { base: NetworkRule; requests: ObservedRequest[] }>();
+  const undeclarable = new Set(withLiteralStars(requests, declared));
   for (const request of requests.filter(({ host }) => hostProblem(host) === undefined)) {
+    if (undeclarable.has(request)) continue;
     const base = declared.find((rule) => coversServer(rule, request)) ?? serverOf(request);
     const key = JSON.stringify([base.host, base.port, base.scheme]);
     const group = groups.get(key) ?? { base, requests: [] };
@@ -31,6 +33,16 @@ export function leastNetwork(
     rule: narrow(base, members),
     denied: members.every(({ denied }) => denied),
   }));
+}
+
+/** A `*` in a rule is a pattern, so a request for a path that contains one can only be declared together with others. */
+export function withLiteralStars(requests: ObservedRequest[], declared: NetworkRule[]): ObservedRequest[] {
+  return requests.filter((request) => {
+    const { path } = request;
+    if (path === undefined || !path.includes('*')) return false;
+    const rules = declared.filter((rule) => coversServer(rule, request));
+    return !rules.some(({ paths }) => paths === undefined || paths.some((one) => starMatches(one, path)));
+  });
 }
 
 /** Rules whose server received no request. */

@@ -7,8 +7,8 @@ import type { EnvRule, FilesystemRule, Manifest, NetworkRule } from '../manifest
 import { believable } from './believable.ts';
 import { leastEnv, unusedEnv } from './least-env.ts';
 import { leastFilesystem, unusedFilesystem } from './least-filesystem.ts';
-import { leastNetwork, unusedNetwork } from './least-network.ts';
-import type { Observed } from './observed.ts';
+import { leastNetwork, unusedNetwork, withLiteralStars } from './least-network.ts';
+import type { Observed, ObservedRequest } from './observed.ts';
 
 /** A rule, and whether every act that it is based on was denied. */
 export interface ObservedRule<T> {
@@ -62,6 +62,7 @@ export function leastFor(manifest: Manifest, reported: Observed, options: LeastO
       ...env.remarks,
       ...inventedRemarks(invented),
       ...undeclarable(observed),
+      ...withLiteralStars(observed.requests, network).map(starRemark),
       ...failureRemarks(options),
       ...inspectionRemarks(manifest, observed),
     ],
@@ -104,6 +105,10 @@ function inventedRemarks(invented: readonly string[]): string[] {
 
 function undeclarable({ other }: Observed): string[] {
   return other.map((asked) => `A manifest cannot declare this: ${asked}`);
+}
+
+function starRemark({ scheme, host, path = '' }: ObservedRequest): string {
+  return `Left out, because "*" in a rule stands for any text, which would allow more than this: ${scheme}://${host}${path}`;
 }
 
 function failureRemarks({ succeeded }: LeastOptions): string[] {

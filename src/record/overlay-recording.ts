@@ -9,9 +9,11 @@ import type { Bundle } from '../load/bundle.ts';
 import { parseOverlay } from '../load/overlay.ts';
 import type { OverlayDraft } from '../load/write-overlay.ts';
 import type { Fragment } from '../manifest/fragment.ts';
+import type { FilesystemRule } from '../manifest/manifest.ts';
 import { WORKSPACE } from '../manifest/places.ts';
 import type { Outcome } from '../outcome.ts';
 import { SYSTEM_FOLDER } from '../policy/commands/parse.ts';
+import { hidesChanges } from '../results/changed-files.ts';
 import { leastFor, type Least, type ObservedRule } from './least.ts';
 import { readEvents, type Observed } from './observed.ts';
 import { assertSeen, type ObservedCall, type Recording } from './recording.ts';
@@ -29,7 +31,8 @@ export function makeOverlayRecording(
   const succeeded = outcome.ok && exitCodeOf(outcome) === 0;
   const { env, limits } = allowed;
   const { filesystem, programs = [] } = allowed.capabilities;
-  const bounds = { filesystem, env, processes: limits.processes ?? 0 };
+  const unlisted = outcome.warnings.some(hidesChanges) ? writableOf(filesystem) : [];
+  const bounds = { filesystem, env, processes: limits.processes ?? 0, unlisted };
   const least = leastFor(bundle.manifest, observed, { succeeded, allowed: bounds });
   const isLeftOut = succeeded || draft.place === 'home';
   // A report from inside the cell that something was started where nothing could be is invented.
@@ -101,19 +104,33 @@ const LEFT_OUT =
 interface Bounds {
   env: Fragment['env'];
   processes: number;
+  /** Writable paths in which changes may have been missed. */
+  unlisted: readonly FilesystemRule[];
+}
+
+function writableOf(rules: readonly FilesystemRule[]): FilesystemRule[] {
+  return rules.filter(({ access }) => access === 'read-write');
 }
 
 /** No event shows that a native program reads a variable or starts another, so what was allowed counts as needed. */
-function withUnseen(least: Least, { env, processes }: Bounds): Least {
+function withUnseen(least: Least, { env, processes, unlisted }: Bounds): Least {
   const names = Object.keys(env).filter((name) => !Object.hasOwn(least.env, name) && !env[name]?.secret);
   const unseen = names.map((name) => [
     name,
     { rule: { required: false, secret: false, hosts: [] }, denied: false },
   ]);
   const isUnseen = processes > 0 && least.processes === undefined;
-  const kept = [...names.map((name) => `--allow-env ${name}`), ...(isUnseen ? ['--allow-processes'] : [])];
+  const isKnown = ({ path }: FilesystemRule): boolean =>
+    least.filesystem.some(({ rule }) => rule.path === path && rule.access === 'read-write');
+  const folders = unlisted.filter((rule) => !isKnown(rule));
+  const kept = [
+    ...names.map((name) => `--allow-env ${name}`),
+    ...(isUnseen ? ['--allow-processes'] : []),
+    ...folders.map(({ path }) => `--allow-write ${path}`),
+  ];
   return {
     ...least,
+    filesystem: [...least.filesystem, ...folders.map((rule) => ({ rule, denied: false }))],
     env: { ...least.env, ...(Object.fromEntries(unseen) as Least['env']) },
     ...(isUnseen ? { processes } : {}),
     remarks: kept.length === 0 ? least.remarks : [...least.remarks, keptUnseen(kept)],

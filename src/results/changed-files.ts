@@ -14,6 +14,7 @@ const MAX_DEPTH = 64;
 /** Changes in a result; more are only counted. */
 const MAX_CHANGES = 1000;
 const ODD_NAMES = 'Files and folders whose names are not UTF-8 are not listed among the changed files';
+const NOT_LISTED = /^Changed files are not listed|^\d+ more changed files are not listed$/;
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /** A file that a command changed. */
@@ -45,6 +46,11 @@ export interface Snapshot {
   /** Whether a name was no text: what has such a name cannot be listed. */
   hasOddNames: boolean;
   isCut: boolean;
+}
+
+/** Whether a warning says that files may have changed that are not listed. */
+export function hidesChanges(warning: string): boolean {
+  return warning === ODD_NAMES || NOT_LISTED.test(warning);
 }
 
 export async function takeSnapshot(

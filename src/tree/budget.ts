@@ -54,10 +54,16 @@ export class Budget {
     this.#bridge += bytes;
     if (depth > limits.depth) throw exceeded('depth', `at most ${limits.depth} calls above each other`);
     if (this.#calls >= limits.calls) throw exceeded('calls', `${limits.calls} calls`);
+    this.assertLeft();
+    this.#calls++;
+  }
+
+  /** Throws `resource_exceeded` if what calls used so far leaves nothing for one that starts now. */
+  assertLeft(): void {
+    const { limits } = this;
     if (this.#cpu >= limits.cpu) throw exceeded('cpu', `${formatDuration(limits.cpu)} of CPU time`);
     if (this.#output >= limits.output) throw exceeded('output', `${formatSize(limits.output)} of output`);
     this.#assertBridge();
-    this.#calls++;
   }
 
   /** Counts what a call used. */

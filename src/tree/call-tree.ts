@@ -14,7 +14,6 @@ import type { Grant } from '../policy/grant.ts';
 import { nameMatches } from '../trust/skill-rules.ts';
 import { Budget, type TreeLimits } from './budget.ts';
 import { Flows } from './flows.ts';
-import type { LentFunctions } from './functions.ts';
 
 /** The place of a call below another. */
 export interface Above {
@@ -31,7 +30,8 @@ export interface Above {
 }
 
 export interface InnerCall {
-  skill: Skill;
+  /** The name of one that cannot be loaded. */
+  ref: Skill | string;
   /** JSON text */
   params: unknown;
   above: Above;
@@ -39,6 +39,8 @@ export interface InnerCall {
 }
 
 export interface TreeOptions {
+  /** When the first call began. */
+  began: string;
   /** All skills, when the first call of the tree began. */
   known: () => readonly BundleLocation[];
   load: (ref: string) => Promise<Skill>;
@@ -48,30 +50,29 @@ export interface TreeOptions {
   grant: (skill: Skill) => Promise<Grant>;
   hostFolders: () => HostFolders;
   limits?: Partial<TreeLimits> | undefined;
-  functions?: LentFunctions | undefined;
 }
 
 /** Children that an outcome lists; receipts have them all. */
 const MAX_LISTED = 1000;
 
 export class CallTree {
+  /** What is approved later does not count. */
+  readonly began: string;
   readonly budget: Budget;
   readonly flows: Flows = new Flows();
-  readonly functions: LentFunctions | undefined;
   readonly children: ChildCall[] = [];
   readonly #options: TreeOptions;
   readonly #skills = new Map<string, Promise<Skill>>();
   /** By digest of the bundle. */
   readonly #ceilings = new Map<string, Promise<Grant>>();
-  /** By id. */
-  #known: ReadonlyMap<string, string> | undefined;
+  #known: Refs | undefined;
   #folders: HostFolders | undefined;
   #made = 0;
 
   constructor(options: TreeOptions) {
     this.#options = options;
+    this.began = options.began;
     this.budget = new Budget(options.limits);
-    this.functions = options.functions;
   }
 
   /** How to load the skill, if one of the patterns covers it and it was there when the tree began. */
@@ -79,8 +80,10 @@ export class CallTree {
     // The usual case, for which no registry has to be read.
     const exact = patterns.find((pattern) => withoutPrefix(pattern) === name);
     if (exact !== undefined) return exact;
-    const isCovered = patterns.some((pattern) => nameMatches(withoutPrefix(pattern), name));
-    return isCovered ? this.#refs().get(name) : undefined;
+    const covers = (pattern: string): boolean => nameMatches(withoutPrefix(pattern), name);
+    const [bundled, others] = [patterns.filter(isForBundled), patterns.filter((one) => !isForBundled(one))];
+    if (others.some(covers)) return this.#refs.first.get(name);
+    return bundled.some(covers) ? this.#refs.bundled.get(name) : undefined;
   }
 
   /** The skill, at the version that the first call of this tree to it found. */
@@ -123,22 +126,43 @@ export class CallTree {
     return this.#folders.error(toSkillError(thrown).toBody());
   }
 
-  #refs(): ReadonlyMap<string, string> {
-    this.#known ??= new Map(
-      this.#options
-        .known()
-        .map(({ ref }) => [withoutPrefix(ref), ref] as const)
-        // A bundled skill that gives way to another is not what its id means.
-        .toSorted(
-          ([, a], [, b]) => Number(b.startsWith(BUNDLED_PREFIX)) - Number(a.startsWith(BUNDLED_PREFIX)),
-        ),
-    );
+  /** A text as a cell may see it. */
+  textForCell(text: string): string {
+    this.#folders ??= this.#options.hostFolders();
+    return this.#folders.text(text);
+  }
+
+  get #refs(): Refs {
+    this.#known ??= refsOf(this.#options.known());
     return this.#known;
   }
 }
 
+/** How to load each skill, by id. */
+interface Refs {
+  /** A bundled skill that gives way to another is not what its id means. */
+  first: ReadonlyMap<string, string>;
+  bundled: ReadonlyMap<string, string>;
+}
+
+function refsOf(known: readonly BundleLocation[]): Refs {
+  const entries = (list: readonly BundleLocation[]): ReadonlyMap<string, string> =>
+    new Map(list.map(({ ref }) => [withoutPrefix(ref), ref]));
+  return {
+    first: new Map([
+      ...entries(known.filter(({ ref }) => isForBundled(ref))),
+      ...entries(known.filter(({ ref }) => !isForBundled(ref))),
+    ]),
+    bundled: entries(known.filter(({ origin }) => origin === 'bundled')),
+  };
+}
+
+function isForBundled(ref: string): boolean {
+  return ref.startsWith(BUNDLED_PREFIX);
+}
+
 function withoutPrefix(ref: string): string {
-  return ref.startsWith(BUNDLED_PREFIX) ? ref.slice(BUNDLED_PREFIX.length) : ref;
+  return isForBundled(ref) ? ref.slice(BUNDLED_PREFIX.length) : ref;
 }
 
 function childOf(outcome: Outcome, { parent, depth }: Lineage): ChildCall {

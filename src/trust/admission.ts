@@ -10,7 +10,10 @@ import { shellWord } from '../manifest/quote.ts';
 import type { Approvals, ApprovalState } from './approvals.ts';
 import { describeSkill } from './plain-words.ts';
 import { publisherOf, type Publisher } from './publishers.ts';
-import { ruleFor, stricter, type RuleAnswer, type SkillRule } from './skill-rules.ts';
+import { namesOf, ruleFor, stricter, type RuleAnswer, type SkillRule } from './skill-rules.ts';
+
+/** Rules for these names are about programs, whose code no person has seen. */
+const PROGRAMS = 'program/';
 
 export interface TrustRules {
   skills: readonly SkillRule[];
@@ -50,6 +53,8 @@ export interface Admission {
 /** Throws `untrusted`, `signature_invalid` or `approval_required` unless the skill may be called. */
 export async function admit(admission: Admission): Promise<void> {
   const { bundle, rules, approvals, askPerson } = admission;
+  if (bundle.origin !== 'generated' && namesOf(bundle).some((name) => name.startsWith(PROGRAMS)))
+    throw notProgram(bundle);
   const { decision, rule } = answerForCall(admission);
   if (decision === 'deny') throw denied(bundle, rule?.match ?? '');
   const answers: RuleAnswer['decision'][] = [];
@@ -132,6 +137,17 @@ function neverApproved(match: string): SkillError {
     {
       fix: `Have the operator allow "program/*" under "skills" in the policy, before the rule for "${match}".`,
       detail: { rule: match },
+    },
+  );
+}
+
+function notProgram({ manifest, sourceDir }: Bundle): SkillError {
+  return new SkillError(
+    'untrusted',
+    `The skill in ${JSON.stringify(sourceDir)} has a name of programs, "${manifest.name}"`,
+    {
+      fix: `Give it another category than "${PROGRAMS.slice(0, -1)}".`,
+      detail: { skill: manifest.name, dir: sourceDir },
     },
   );
 }

@@ -39,10 +39,20 @@ const schema: z.ZodType<Approval> = z.strictObject({
 
 /** The approvals of this machine. */
 export class Approvals {
+  readonly #home: string;
   readonly #folder: string;
+  /** Later approvals do not count. */
+  readonly #until: string | undefined;
 
-  constructor(home: string) {
+  constructor(home: string, until?: string) {
+    this.#home = home;
     this.#folder = join(home, 'approvals');
+    this.#until = until;
+  }
+
+  /** The same, without what is approved after this time. */
+  asOf(time: string): Approvals {
+    return new Approvals(this.#home, time);
   }
 
   has(bundle: Bundle): boolean {
@@ -108,7 +118,9 @@ export class Approvals {
   /** An unreadable file approves nothing. */
   #read(file: string): Approval | undefined {
     try {
-      return schema.safeParse(JSON.parse(readFileSync(join(this.#folder, file), 'utf8'))).data;
+      const { data } = schema.safeParse(JSON.parse(readFileSync(join(this.#folder, file), 'utf8')));
+      const isLate = data && this.#until !== undefined && Date.parse(data.at) > Date.parse(this.#until);
+      return isLate ? undefined : data;
     } catch {
       return undefined;
     }

@@ -3,18 +3,29 @@
  *
  * @module
  */
-import { namesOf } from './table.ts';
+import { mapTable, namesOf } from './table.ts';
 
-export const AGENT_FOLDERS = {
-  agents: { project: '.agents/skills', home: '.agents/skills' },
-  claude: { project: '.claude/skills', home: '.claude/skills' },
-  gemini: { project: '.gemini/skills', home: '.gemini/skills' },
-  cursor: { project: '.cursor/skills', home: '.cursor/skills' },
+interface AgentFolderRow {
+  project: string;
+  home: string;
+}
+
+/** Most agents use the same folder in both. */
+const FOLDERS = {
+  agents: { project: '.agents/skills' },
+  claude: { project: '.claude/skills' },
+  gemini: { project: '.gemini/skills' },
+  cursor: { project: '.cursor/skills' },
   copilot: { project: '.github/skills', home: '.copilot/skills' },
-  codex: { project: '.codex/skills', home: '.codex/skills' },
+  codex: { project: '.codex/skills' },
 } as const;
 
-export type AgentFolder = keyof typeof AGENT_FOLDERS;
+export type AgentFolder = keyof typeof FOLDERS;
+
+export const AGENT_FOLDERS: Readonly<Record<AgentFolder, AgentFolderRow>> = mapTable(FOLDERS, (_, row) => ({
+  home: row.project,
+  ...row,
+}));
 
 export const AGENT_FOLDER_NAMES: readonly AgentFolder[] = namesOf(AGENT_FOLDERS);
 

@@ -3,16 +3,8 @@
  *
  * @module
  */
-import { choicesOf, namesOf } from './table.ts';
 
-const ATTESTATION_KINDS = {
-  provenance: { says: 'how and from which source it was built' },
-  sbom: { says: 'what it consists of' },
-  study: { says: 'how it behaved when it was studied' },
-} as const;
+/** How and from which source it was built, what it consists of, and how it behaved when it was studied. */
+export const ATTESTATION_KIND_NAMES = ['provenance', 'sbom', 'study'] as const;
 
-export type AttestationKind = keyof typeof ATTESTATION_KINDS;
-
-export const ATTESTATION_KIND_NAMES: readonly [AttestationKind, ...AttestationKind[]] = choicesOf(
-  namesOf(ATTESTATION_KINDS),
-);
+export type AttestationKind = (typeof ATTESTATION_KIND_NAMES)[number];

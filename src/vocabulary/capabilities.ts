@@ -4,7 +4,7 @@
  * @module
  */
 import { DECLARED_LIMITS, SHARED_LIMITS, type DeclaredLimit, type SharedLimit } from './limits.ts';
-import { choicesOf, namesOf, type NamesWhere } from './table.ts';
+import { choicesOf, namesOf, type Choices, type NamesWhere } from './table.ts';
 
 interface CapabilityRow {
   /** Manifest fields that must be enforced for this capability. */
@@ -32,7 +32,7 @@ const ROWS: Readonly<Record<CapabilityName, CapabilityRow>> = CAPABILITIES;
 /** What a rule of the guard can name. */
 export type GuardedCapability = NamesWhere<typeof CAPABILITIES, 'guarded', true>;
 
-export const GUARDED_CAPABILITIES: readonly [GuardedCapability, ...GuardedCapability[]] = choicesOf(
+export const GUARDED_CAPABILITIES: Choices<GuardedCapability> = choicesOf(
   CAPABILITY_NAMES.filter((name): name is GuardedCapability => ROWS[name].guarded),
 );
 

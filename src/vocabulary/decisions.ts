@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { choicesOf, mapTable, namesOf } from './table.ts';
+import { choicesIn, mapTable, type Choices } from './table.ts';
 
 const DECISIONS = {
   allow: { strictness: 0 },
@@ -13,7 +13,7 @@ const DECISIONS = {
 
 export type Decision = keyof typeof DECISIONS;
 
-export const DECISION_NAMES: readonly [Decision, ...Decision[]] = choicesOf(namesOf(DECISIONS));
+export const DECISION_NAMES: Choices<Decision> = choicesIn(DECISIONS);
 
 /** Of several decisions, the strictest counts. */
 export const STRICTNESS: Readonly<Record<Decision, number>> = mapTable(

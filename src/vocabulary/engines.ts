@@ -5,7 +5,7 @@
  */
 import type { Kind } from './kinds.ts';
 import type { Mode } from './modes.ts';
-import { choicesOf, namesOf } from './table.ts';
+import { choicesIn, type Choices } from './table.ts';
 
 export interface EngineRow {
   /** `src/cell/machine.ts` must have an implementation for each. */
@@ -59,4 +59,4 @@ export type ModeOf<Name extends EngineName> = (typeof ENGINES)[Name]['modes'][nu
 /** With one row type, for lookups by name. */
 export const ENGINE_ROWS: Readonly<Record<EngineName, EngineRow>> = ENGINES;
 
-export const ENGINE_NAMES: readonly [EngineName, ...EngineName[]] = choicesOf(namesOf(ENGINES));
+export const ENGINE_NAMES: Choices<EngineName> = choicesIn(ENGINES);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { choicesOf, mapTable, namesOf } from './table.ts';
+import { choicesIn, mapTable, type Choices } from './table.ts';
 
 interface ErrorRow {
   exit: number;
@@ -82,7 +82,7 @@ export type ErrorCode = keyof typeof ERRORS;
 
 const ROWS: Readonly<Record<ErrorCode, ErrorRow>> = ERRORS;
 
-export const ERROR_CODES: readonly [ErrorCode, ...ErrorCode[]] = choicesOf(namesOf(ERRORS));
+export const ERROR_CODES: Choices<ErrorCode> = choicesIn(ERRORS);
 
 /** Exit code of the command line for each error code. */
 export const EXIT_CODES: Readonly<Record<ErrorCode, number>> = mapTable(ROWS, (_, { exit }) => exit);

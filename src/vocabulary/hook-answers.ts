@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { choicesOf, namesOf } from './table.ts';
+import { choicesIn, type Choices } from './table.ts';
 
 /** No answer is "allow": a rewrite must not skip a question that the user's own rules would ask. */
 const HOOK_ANSWERS = {
@@ -13,7 +13,7 @@ const HOOK_ANSWERS = {
 } as const;
 
 export type HookAnswer = keyof typeof HOOK_ANSWERS;
-export const HOOK_ANSWER_NAMES: readonly [HookAnswer, ...HookAnswer[]] = choicesOf(namesOf(HOOK_ANSWERS));
+export const HOOK_ANSWER_NAMES: Choices<HookAnswer> = choicesIn(HOOK_ANSWERS);
 
 /** Agents that send the same JSON to a hook, the file of their settings, and the answer that suits them. */
 export const HOOK_AGENTS = {
@@ -22,4 +22,4 @@ export const HOOK_AGENTS = {
 } as const;
 
 export type HookAgent = keyof typeof HOOK_AGENTS;
-export const HOOK_AGENT_NAMES: readonly [HookAgent, ...HookAgent[]] = choicesOf(namesOf(HOOK_AGENTS));
+export const HOOK_AGENT_NAMES: Choices<HookAgent> = choicesIn(HOOK_AGENTS);

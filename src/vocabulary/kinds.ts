@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { choicesOf, namesOf } from './table.ts';
+import { choicesIn, type Choices } from './table.ts';
 
 export const KINDS = {
   function: { meaning: 'an entry with an `execute` function: parameters in, a result out' },
@@ -13,4 +13,4 @@ export const KINDS = {
 
 export type Kind = keyof typeof KINDS;
 
-export const KIND_NAMES: readonly [Kind, ...Kind[]] = choicesOf(namesOf(KINDS));
+export const KIND_NAMES: Choices<Kind> = choicesIn(KINDS);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { choicesOf, namesOf } from './table.ts';
+import { choicesIn, type Choices } from './table.ts';
 
 /** The file formats of client settings. */
 export type SettingsFormat = 'json' | 'toml' | 'yaml';
@@ -34,4 +34,4 @@ export type McpClientName = keyof typeof MCP_CLIENTS;
 
 export const MCP_CLIENT_ROWS: Readonly<Record<McpClientName, McpClientRow>> = MCP_CLIENTS;
 
-export const MCP_CLIENT_NAMES: readonly [McpClientName, ...McpClientName[]] = choicesOf(namesOf(MCP_CLIENTS));
+export const MCP_CLIENT_NAMES: Choices<McpClientName> = choicesIn(MCP_CLIENTS);

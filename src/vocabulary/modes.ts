@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { choicesOf, namesOf } from './table.ts';
+import { choicesIn, choicesOf, type Choices } from './table.ts';
 
 interface ModeRow {
   /** Degree of separation from the host; `minimum` in a policy compares it. */
@@ -27,11 +27,9 @@ export type IsolatedMode = Exclude<Mode, 'in_process'>;
 
 const ROWS: Readonly<Record<Mode, ModeRow>> = MODES;
 
-export const MODE_NAMES: readonly [Mode, ...Mode[]] = choicesOf(namesOf(MODES));
+export const MODE_NAMES: Choices<Mode> = choicesIn(MODES);
 
-export const ISOLATED_MODES: readonly [IsolatedMode, ...IsolatedMode[]] = choicesOf(
-  MODE_NAMES.filter((mode) => isIsolated(mode)),
-);
+export const ISOLATED_MODES: Choices<IsolatedMode> = choicesOf(MODE_NAMES.filter((mode) => isIsolated(mode)));
 
 /** In the order in which they are tried. */
 export const PREFERRED_MODES: readonly Mode[] = MODE_NAMES.toSorted(
@@ -45,9 +43,7 @@ const EXECUTION_DEMANDS = {
 
 export type ExecutionDemand = keyof typeof EXECUTION_DEMANDS;
 
-export const EXECUTION_DEMAND_NAMES: readonly [ExecutionDemand, ...ExecutionDemand[]] = choicesOf(
-  namesOf(EXECUTION_DEMANDS),
-);
+export const EXECUTION_DEMAND_NAMES: Choices<ExecutionDemand> = choicesIn(EXECUTION_DEMANDS);
 
 export function isIsolated(mode: Mode): mode is IsolatedMode {
   return ROWS[mode].strength > 0;

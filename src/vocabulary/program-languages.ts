@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { choicesOf, namesOf } from './table.ts';
+import { choicesIn, type Choices } from './table.ts';
 
 export const PROGRAM_LANGUAGES = {
   typescript: { folder: 'typescript' },
@@ -13,6 +13,4 @@ export const PROGRAM_LANGUAGES = {
 
 /** A language of programs. */
 export type ProgramLanguage = keyof typeof PROGRAM_LANGUAGES;
-export const PROGRAM_LANGUAGE_NAMES: readonly [ProgramLanguage, ...ProgramLanguage[]] = choicesOf(
-  namesOf(PROGRAM_LANGUAGES),
-);
+export const PROGRAM_LANGUAGE_NAMES: Choices<ProgramLanguage> = choicesIn(PROGRAM_LANGUAGES);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { choicesOf, namesOf } from './table.ts';
+import { choicesIn, type Choices } from './table.ts';
 
 const OUTPUT_STREAMS = {
   stdout: { descriptor: 1 },
@@ -12,6 +12,4 @@ const OUTPUT_STREAMS = {
 
 export type OutputStream = keyof typeof OUTPUT_STREAMS;
 
-export const OUTPUT_STREAM_NAMES: readonly [OutputStream, ...OutputStream[]] = choicesOf(
-  namesOf(OUTPUT_STREAMS),
-);
+export const OUTPUT_STREAM_NAMES: Choices<OutputStream> = choicesIn(OUTPUT_STREAMS);

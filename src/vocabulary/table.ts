@@ -25,7 +25,15 @@ export function mapTable<Table extends object, Value>(
   return Object.fromEntries(entries) as Record<NameIn<Table>, Value>;
 }
 
-/** The names as a tuple, as zod and commander require. */
+/** A list of names that is not empty, as zod and commander require. */
+export type Choices<Name extends string> = readonly [Name, ...Name[]];
+
+/** The names of a table as choices. */
+export function choicesIn<Table extends object>(table: Table): Choices<NameIn<Table>> {
+  return choicesOf(namesOf(table));
+}
+
+/** The names as a tuple. */
 export function choicesOf<Name extends string>(names: readonly Name[]): [Name, ...Name[]] {
   const [first, ...others] = names;
   if (first === undefined) throw new TypeError('A list of choices is never empty');

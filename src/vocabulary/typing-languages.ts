@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { choicesOf, namesOf } from './table.ts';
+import { choicesIn, type Choices } from './table.ts';
 
 export const TYPING_LANGUAGES = {
   typescript: 'declarations of `skills.<category>.<name>(params)` with comments',
@@ -13,6 +13,4 @@ export const TYPING_LANGUAGES = {
 /** A language in which skills are described to a model. */
 export type TypingLanguage = keyof typeof TYPING_LANGUAGES;
 
-export const TYPING_LANGUAGE_NAMES: readonly [TypingLanguage, ...TypingLanguage[]] = choicesOf(
-  namesOf(TYPING_LANGUAGES),
-);
+export const TYPING_LANGUAGE_NAMES: Choices<TypingLanguage> = choicesIn(TYPING_LANGUAGES);

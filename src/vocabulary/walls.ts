@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { choicesOf, namesOf } from './table.ts';
+import { choicesIn, type Choices } from './table.ts';
 
 const WALLS = {
   none: { meaning: 'no wall: the skill runs in the host process' },
@@ -14,4 +14,4 @@ const WALLS = {
 
 export type WallName = keyof typeof WALLS;
 
-export const WALL_NAMES: readonly [WallName, ...WallName[]] = choicesOf(namesOf(WALLS));
+export const WALL_NAMES: Choices<WallName> = choicesIn(WALLS);

@@ -41,6 +41,8 @@ const LINE: HostLine = {
   denied: () => undefined,
 };
 
+const MAX_CARD_PAGES = 17;
+
 /** The most recently prepared engine. */
 interface Seen {
   memory: WebAssembly.Memory | undefined;
@@ -59,7 +61,8 @@ function watchEngines(): void {
   WebAssembly.Memory = class extends Memory {
     constructor(...limits: ConstructorParameters<typeof Memory>) {
       super(...limits);
-      seen.memory = this;
+      // Not the memory of the marks.
+      if ((limits[0].maximum ?? 0) > MAX_CARD_PAGES) seen.memory = this;
     }
   };
   WebAssembly.Instance = class extends Instance {

@@ -12,26 +12,28 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { BrokerRefusal } from '../../src/cell/contract.ts';
 import { dedent } from '../write-skill.ts';
-import { Asked, BUNDLE, bytes, FIRST, grantOf, OneGrant, SECOND, type Folders, WRITE } from './support.ts';
+import {
+  Asked,
+  BUNDLE,
+  bytes,
+  FIRST,
+  grantForEachTest,
+  grantOf,
+  type OneGrant,
+  SECOND,
+  type Folders,
+  WRITE,
+} from './support.ts';
 
 let grant: OneGrant;
 let folders: Folders;
 let asked: Asked;
 const open: OneGrant['open'] = (path) => grant.open(path);
 
-beforeEach(() => {
-  grant = new OneGrant();
-  folders = grant.folders;
-  asked = grant.open();
-});
-
-afterEach(() => {
-  asked[Symbol.dispose]();
-  grant[Symbol.dispose]();
-});
+grantForEachTest((opened) => ({ grant, folders, asked } = opened));
 
 describe('a guest', () => {
   it.each(['open', 'statAt', 'setTimesAt', 'mkdirAt', 'rmdirAt', 'unlinkAt', 'readlinkAt', 'symlinkAt'])(

@@ -2,14 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { linkSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type Asked,
   BUNDLE,
   bytes,
   countDescriptors,
   FIRST,
-  OneGrant,
+  grantForEachTest,
+  type OneGrant,
   type Folders,
   WRITE,
 } from './support.ts';
@@ -19,16 +20,7 @@ let folders: Folders;
 let asked: Asked;
 const open: OneGrant['open'] = (path) => grant.open(path);
 
-beforeEach(() => {
-  grant = new OneGrant();
-  folders = grant.folders;
-  asked = grant.open();
-});
-
-afterEach(() => {
-  asked[Symbol.dispose]();
-  grant[Symbol.dispose]();
-});
+grantForEachTest((opened) => ({ grant, folders, asked } = opened));
 
 describe('a guest in a granted directory', () => {
   it('reads files in parts, and nothing past the end', async () => {

@@ -6,6 +6,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
 import { openBroker, type BrokerOptions } from '../../src/broker/broker.ts';
 import { BrokerRefusal, type BrokerReply, type CallBroker } from '../../src/cell/contract.ts';
 import type { Bundle } from '../../src/load/bundle.ts';
@@ -112,6 +113,26 @@ export class OneGrant implements Disposable {
   [Symbol.dispose](): void {
     this.folders[Symbol.dispose]();
   }
+}
+
+interface Opened {
+  grant: OneGrant;
+  folders: Folders;
+  asked: Asked;
+}
+
+/** Opens a grant and its broker for each test of a file. */
+export function grantForEachTest(take: (opened: Opened) => void): void {
+  let opened: Opened;
+  beforeEach(() => {
+    const grant = new OneGrant();
+    opened = { grant, folders: grant.folders, asked: grant.open() };
+    take(opened);
+  });
+  afterEach(() => {
+    opened.asked[Symbol.dispose]();
+    opened.grant[Symbol.dispose]();
+  });
 }
 
 export const bytes = (text: string): Uint8Array => Buffer.from(text);

@@ -123,3 +123,9 @@ test('a manifest that runs the source itself is refused', () => {
 test('a skill.ts whose package.json lists no packages needs no build', () => {
   expect(failureOf(write('export const execute = () => 1;', {})).message).toContain('no source to build');
 });
+
+test('settings of npm in the bundle are not used', async () => {
+  const dir = write(SKILL, { shout: '^1.0.0' });
+  writeFileSync(join(dir, '.npmrc'), 'offline=true\n');
+  expect(buildSkill(dir).file).toBe(join(dir, 'skill.js'));
+});

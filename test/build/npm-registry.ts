@@ -26,26 +26,32 @@ export interface NpmPackage {
   files: Record<string, string>;
   scripts?: Record<string, string>;
   dependencies?: Record<string, string>;
+  version?: string;
 }
 
-/** Adds version 1.0.0 of a package to the folder of a registry. */
+/** Adds a version of a package to the folder of a registry; 1.0.0 replaces the package, others are added to it. */
 export function addPackage(
   folder: string,
   name: string,
-  { files, scripts = {}, dependencies = {} }: NpmPackage,
+  { files, scripts = {}, dependencies = {}, version = '1.0.0' }: NpmPackage,
 ): void {
   const source = join(folder, `${name}-source`, 'package');
-  const described = { name, version: '1.0.0', type: 'module', main: 'main.js', scripts, dependencies };
+  const described = { name, version, type: 'module', main: 'main.js', scripts, dependencies };
   for (const [path, text] of Object.entries({ ...files, 'package.json': JSON.stringify(described) })) {
     mkdirSync(dirname(join(source, path)), { recursive: true });
     writeFileSync(join(source, path), text);
   }
-  const tarball = join(folder, `${name}-1.0.0.tgz`);
+  const tarball = join(folder, `${name}-${version}.tgz`);
   execFileSync('tar', ['-czf', tarball, '-C', dirname(source), 'package']);
   const integrity = `sha512-${createHash('sha512').update(readFileSync(tarball)).digest('base64')}`;
-  const dist = { tarball: `BASE/${name}-1.0.0.tgz`, integrity };
-  const versions = { '1.0.0': { ...described, dist, hasInstallScript: Object.keys(scripts).length > 0 } };
-  writeFileSync(join(folder, name), JSON.stringify({ name, 'dist-tags': { latest: '1.0.0' }, versions }));
+  const dist = { tarball: `BASE/${name}-${version}.tgz`, integrity };
+  const file = join(folder, name);
+  const before = (version === '1.0.0' ? {} : JSON.parse(readFileSync(file, 'utf8')).versions) as object;
+  const versions = {
+    ...before,
+    [version]: { ...described, dist, hasInstallScript: Object.keys(scripts).length > 0 },
+  };
+  writeFileSync(file, JSON.stringify({ name, 'dist-tags': { latest: version }, versions }));
 }
 
 /** Makes npm use only this registry for the rest of the test. */

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { CliCommand } from '../../src/cli/shared-options.ts';
 import { addCluster } from '../../src/cli/cluster-commands.ts';
 import { addService } from '../../src/cli/service-commands.ts';
 
@@ -26,9 +27,9 @@ export function defaultOf(option: string, ...names: readonly string[]): unknown 
 }
 
 function commandOf(names: readonly string[]): Command | undefined {
-  const program = new Command();
-  addService(program, () => undefined);
-  addCluster(program, () => undefined);
+  const program = new CliCommand(() => undefined);
+  addService(program);
+  addCluster(program);
   return names.reduce<Command | undefined>(
     (command, name) => command?.commands.find((one) => one.name() === name),
     program,

@@ -261,25 +261,26 @@ describe('a clone', () => {
 });
 
 describe('the store', () => {
-  test('a changed copy never loads', async () => {
+  /** Somebody who added the skill, and whose copy was changed to this text. */
+  async function personWithCopy(text: string): Promise<ReturnType<typeof newPerson>> {
     const person = newPerson();
     await person.offer('1.0.0');
     await person.add();
     const file = join(fetchedFolder(person.place.home, ID, must(person.pin())), 'skill.py');
     chmodSync(file, 0o600);
-    writeFileSync(file, 'def execute(params):\n    return {}\n');
+    writeFileSync(file, text);
+    return person;
+  }
+
+  test('a changed copy never loads', async () => {
+    const person = await personWithCopy('def execute(params):\n    return {}\n');
     const error = await refusalOf(person.runtime.load(ID));
     expect(error.code).toBe('manifest_drift');
     expect(error.message).toContain('has changed since it was fetched');
   });
 
   test('adding a skill again replaces a damaged copy', async () => {
-    const person = newPerson();
-    await person.offer('1.0.0');
-    await person.add();
-    const file = join(fetchedFolder(person.place.home, ID, must(person.pin())), 'skill.py');
-    chmodSync(file, 0o600);
-    writeFileSync(file, 'pass\n');
+    const person = await personWithCopy('pass\n');
     await person.add();
     const { result } = await person.runtime.execute(ID, { text: 'a' });
     expect(result).toEqual({ text: 'A' });

@@ -4,26 +4,17 @@
  *
  * @module
  */
-import { createServer } from 'node:http';
-import { once } from 'node:events';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { unknownOutcome } from '../../src/cluster/client-call.ts';
 import { SkillError } from '../../src/errors.ts';
 import { ERROR_CODES } from '../../src/vocabulary/error-codes.ts';
+import { openScenes } from './hello-server.ts';
 import { inLanguage } from './languages.ts';
-import { Scenes, type Row } from './scene.ts';
+import type { Row } from './scene.ts';
 
-const scenes = new Scenes();
-const server = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1');
-await once(server, 'listening');
-const { port } = server.address() as AddressInfo;
-afterAll(async () => {
-  server.close().closeAllConnections();
-  await scenes[Symbol.asyncDispose]();
-});
+const { scenes, port } = await openScenes();
 
 const exceeded = { code: 'resource_exceeded' } as const;
 const limits = (values: Record<string, unknown>): Record<string, unknown> => ({
@@ -124,37 +115,34 @@ const python = (source: string, manifest: Record<string, unknown> = {}): Pick<Ro
   skill: { source, manifest: { execution: ['subprocess'], ...manifest } },
 });
 
+const AUTHOR = { code: 'skill_error', advice: true } as const;
 const SKILLS: Row[] = [
   {
     ...inLanguage('python'),
     name: 'an error in Python names the line',
-    code: 'skill_error',
+    ...AUTHOR,
     params: { op: 'fail' },
-    advice: true,
     says: /^Correct skill\.py:\d+, /,
   },
   {
     ...inLanguage('node'),
     name: 'an error in JavaScript names the line',
-    code: 'skill_error',
+    ...AUTHOR,
     params: { op: 'fail' },
-    advice: true,
     says: /^Correct skill\.js:\d+, /,
   },
   {
     ...inLanguage('python'),
     name: 'a result that is not JSON',
-    code: 'skill_error',
+    ...AUTHOR,
     params: { op: 'value' },
-    advice: true,
     says: /^Return only objects, arrays, strings/,
   },
   {
     ...inLanguage('python', { outputs: { op: { type: 'integer' } } }),
     name: 'a result that does not match its schema',
-    code: 'skill_error',
+    ...AUTHOR,
     params: { op: 'echo' },
-    advice: true,
     says: /"outputs" in the manifest/,
   },
   {

@@ -3,23 +3,14 @@
  *
  * @module
  */
-import { createServer } from 'node:http';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { openScenes } from './hello-server.ts';
 import { inLanguage } from './languages.ts';
-import { Scenes, type Row } from './scene.ts';
+import type { Row } from './scene.ts';
 
-const scenes = new Scenes();
-const server = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1');
-await once(server, 'listening');
-const { port } = server.address() as AddressInfo;
-afterAll(async () => {
-  server.close().closeAllConnections();
-  await scenes[Symbol.asyncDispose]();
-});
+const { scenes, port } = await openScenes();
 
 const SENDS_KEY = `
   import os, urllib.request

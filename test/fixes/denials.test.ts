@@ -3,23 +3,14 @@
  *
  * @module
  */
-import { createServer } from 'node:http';
-import { once } from 'node:events';
 import { chmodSync, mkdirSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { openScenes } from './hello-server.ts';
 import { inLanguage, LANGUAGES, NATIVE, WRITING, type Language } from './languages.ts';
-import { Scenes, type Placed, type Row } from './scene.ts';
+import type { Placed, Row } from './scene.ts';
 
-const scenes = new Scenes();
-const server = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1');
-await once(server, 'listening');
-const { port } = server.address() as AddressInfo;
-afterAll(async () => {
-  server.close().closeAllConnections();
-  await scenes[Symbol.asyncDispose]();
-});
+const { scenes, port } = await openScenes();
 
 const PRIVATE = 'network: { allow_private: ["127.0.0.1"] }\n';
 const server80 = { host: '127.0.0.1', port, scheme: 'http' };

@@ -91,6 +91,13 @@ echo P/scripts/run.sh | xargs some-tool $f
 echo P/scripts/run.sh | xargs -I{} bash {}
 echo run | xargs -I{} bash P/scripts/{}.sh
 echo scripts | xargs -I s python P/scripts/a.py
+export S=P; S=P || true & make $S/scripts/run.sh
+for f in P/scripts/*; do some-tool $f; done
+echo P/scripts/run.sh | xargs -n1 bash run.sh
+echo P/scripts/run.sh | xargs -I% bash run.sh %
+echo P/scripts/run.sh | xargs -I{} bash -c 'bash {}'
+echo P/scripts/a.py | xargs -I% python -c 'exec(open("%").read())'
+echo P/scripts/a.py | xargs python tool.py
 ls P/scripts/*.sh | xargs -n1 bash
 ls P/scripts/*.sh | xargs -n1 sh -c 'bash $0'
 xargs bash <<< P/scripts/run.sh

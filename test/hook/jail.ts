@@ -186,7 +186,9 @@ export async function runAll({ root, home }: Fixture, runs: readonly Run[]): Pro
 function driver(root: string, home: string, count: number): string {
   return `cd /
 for ((i = 0; i < ${count}; i++)); do
-  rm -rf ${root}/home; cp -a /fixture/home ${root}/home
+  # What an earlier command left in the background may still write there.
+  for try in {1..100}; do rm -rf ${root}/home 2>/dev/null && break; sleep 0.1; done
+  cp -a /fixture/home ${root}/home
   command=$(cat /work/in/$i/command; printf x)
   cd "$(cat /work/in/$i/cwd)" && timeout -k 1 ${SECONDS_PER_COMMAND} env -i PATH=${root}/bin:/usr/bin:/bin HOME=${home} RECORDS=/work/out/$i LC_ALL=C.UTF-8 /bin/bash -c "\${command%x}" < /dev/null > /dev/null 2>&1
   cd /

@@ -2,9 +2,8 @@
  * Commands for Skillcell itself: a model may not give permissions without a person, whichever option or variable does it.
  */
 import { rmSync } from 'node:fs';
-import { Command } from 'commander';
 import { afterAll, describe, expect, test } from 'vitest';
-import { withGrantOptions, withPlanOptions } from '../../src/cli/shared-options.ts';
+import { CliCommand, withGrantOptions, withPlanOptions } from '../../src/cli/shared-options.ts';
 import { judgeCommand } from '../../src/hook/answer.ts';
 import { makeFixture } from './jail.ts';
 
@@ -17,7 +16,7 @@ function answerTo(command: string): string {
 
 /** They only take away, or change what is printed. `--workspace` is judged by its value. */
 const TAKING = new Set(['--isolated', '--timeout', '--memory', '--workspace']);
-const { options } = withGrantOptions(withPlanOptions(new Command()));
+const { options } = withGrantOptions(withPlanOptions(new CliCommand(() => undefined)));
 const names = options.map(({ long }) => long ?? '');
 
 describe('an option of a call', () => {

@@ -92,6 +92,8 @@ cd R/P && python scripts/a.py R/in.pdf && cd R && make
 pushd P && python scripts/a.py
 (cd src; cd ../P; python scripts/a.py)
 (cd P && ls); python P/scripts/a.py
+cd .. && true & python P/scripts/a.py x
+{ cd ..; } & python P/scripts/a.py x
 A=1 python P/scripts/a.py
 A=1 B="x y" python P/scripts/a.py
 PYTHONUNBUFFERED=1 python P/scripts/a.py

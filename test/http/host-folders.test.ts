@@ -4,15 +4,15 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { InMemoryTransport, type Client } from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HostFolders, packageRoot, toSkillError } from '../../src/inside.ts';
 import { SkillError } from '../../src/index.ts';
 import { ROUTES } from '../../src/http/routes/all.ts';
 import { SkillServer } from '../../src/mcp/skill-server.ts';
-import { clientOf } from '../mcp/project.ts';
 import { openFolder, removeFolder } from '../write-skill.ts';
 import { openStage, type Stage } from './stage.ts';
+import { connectTo } from '../mcp/connect.ts';
 
 const ECHO = 'def execute(params):\n    return {"echo": params}';
 /** One skill for each kind of defect. */
@@ -54,10 +54,7 @@ beforeAll(async () => {
   stage = await openStage({ skills: SKILLS, policy, listen: { workspace } });
   symlinkSync('/etc/hostname', join(stage.folder, 'skills/test/linked/link'));
   mcp = new SkillServer({ runtime: stage.runtime, execute: { workspace, isolated: true } });
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  client = clientOf('2025-11-25');
-  await mcp.open().connect(ours);
-  await client.connect(theirs);
+  client = await connectTo(mcp);
 });
 
 afterAll(async () => {

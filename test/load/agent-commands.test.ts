@@ -7,6 +7,7 @@ import { NOTHING_INSPECTED } from '../../src/load/inspection.ts';
 import { commandsInMarkdown } from '../../src/load/markdown-commands.ts';
 import type { CommandRisk } from '../../src/vocabulary/command-risks.ts';
 import { manifestWith, tempTree } from './helpers.ts';
+import { words } from '../words.ts';
 
 function look(files: Record<string, string>): Commands {
   return findCommands(tempTree(files), Object.keys(files), { kind: 'script' });
@@ -84,19 +85,7 @@ describe('commandsInMarkdown', () => {
   });
 
   test('any text is searched without failing, and every command has the line where it starts', () => {
-    const part = fc.constantFrom(
-      '```',
-      '```bash',
-      '~~~',
-      '$ ',
-      'curl a',
-      ' \\',
-      '\n',
-      '\r\n',
-      '<<E',
-      '#',
-      'E',
-    );
+    const part = fc.constantFrom(...words('``` ```bash ~~~ <<E # E'), '$ ', 'curl a', ' \\', '\n', '\r\n');
     fc.assert(
       fc.property(fc.array(part, { maxLength: 60 }), (parts) => {
         const text = parts.join('');

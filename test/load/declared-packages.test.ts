@@ -15,6 +15,8 @@ import { tomlStrings } from '../../src/load/toml-strings.ts';
 import { requirementProblem } from '../../src/manifest/names.ts';
 import { exampleManifest } from '../policy/example-manifest.ts';
 import { folderPerTest } from '../test-folder.ts';
+import { words } from '../words.ts';
+import { dedent } from '../write-skill.ts';
 
 const folder = folderPerTest();
 
@@ -31,20 +33,20 @@ const placesOf = ({ python }: DeclaredPackages): string[] =>
 
 describe('declared packages', () => {
   it('come from the PEP 723 block of a script, with the line', () => {
-    const script = [
-      '#!/usr/bin/env python3',
-      '# /// script',
-      '# requires-python = ">=3.10"',
-      '# dependencies = [',
-      '#   "pypdf>=4", # reads forms',
-      "#   'rich[all] ~= 13.0',",
-      '# ]',
-      '#',
-      '# [tool.uv]',
-      '# dependencies = ["never"]',
-      '# ///',
-      'import pypdf',
-    ].join('\n');
+    const script = dedent(`
+      #!/usr/bin/env python3
+      # /// script
+      # requires-python = ">=3.10"
+      # dependencies = [
+      #   "pypdf>=4", # reads forms
+      #   'rich[all] ~= 13.0',
+      # ]
+      #
+      # [tool.uv]
+      # dependencies = ["never"]
+      # ///
+      import pypdf
+    `);
     expect(placesOf(find({ 'scripts/x.py': script }))).toEqual([
       'pypdf>=4 @ scripts/x.py:5',
       'rich[all] ~= 13.0 @ scripts/x.py:6',
@@ -130,19 +132,12 @@ dependencies = ["optional"]
 describe('for any text, the readers', () => {
   const tomlish = fc.array(
     fc.constantFrom(
-      '[project]',
-      '[',
-      ']',
-      '"',
+      ...words('[project] [ ] " """ # , b'),
       "'",
-      '"""',
       'dependencies = ["a"]',
       'dependencies =',
       '\n',
-      '#',
       '\\',
-      ',',
-      'b',
     ),
     { maxLength: 60 },
   );

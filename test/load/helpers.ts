@@ -6,6 +6,7 @@ import { expect, onTestFinished } from 'vitest';
 import { SkillError } from '../../src/errors.ts';
 import type { Manifest } from '../../src/manifest/manifest.ts';
 import { exampleManifest } from '../policy/example-manifest.ts';
+import type { SkillPlaces } from '../../src/load/locate.ts';
 
 export function tempDir(): string {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'skillcell-test-')));
@@ -22,6 +23,13 @@ export function writeTree(dir: string, tree: Record<string, string | Buffer>): s
     writeFileSync(join(dir, path), content);
   }
   return dir;
+}
+
+/** A folder with these files, in which registries of skills have their usual places. */
+export function tempWorld(files: Record<string, string>): { root: string; places: SkillPlaces } {
+  const root = tempTree(files);
+  const [bundledDir, home, cwd] = [join(root, 'package/skills'), join(root, 'home'), join(root, 'project')];
+  return { root, places: { bundledDir, home, cwd } };
 }
 
 export function tempTree(tree: Record<string, string | Buffer>): string {

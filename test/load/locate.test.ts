@@ -6,11 +6,11 @@ import { describe, expect, test } from 'vitest';
 import { SkillError } from '../../src/errors.ts';
 import { findSkill, findSkills } from '../../src/load/locate.ts';
 import type { SkillPlaces } from '../../src/load/locate.ts';
-import { errorOf, tempTree, writeTree } from './helpers.ts';
+import { errorOf, tempWorld, writeTree } from './helpers.ts';
 
 /** Folders with a skill in each registry, and one outside all registries. */
 function world(): { root: string; places: SkillPlaces } {
-  const root = tempTree({
+  return tempWorld({
     'package/skills/finance/screening/manifest.yaml': '',
     'project/skills/office/invoices/manifest.yaml': '',
     'project/skills/pdf/SKILL.md': '',
@@ -20,12 +20,6 @@ function world(): { root: string; places: SkillPlaces } {
     'elsewhere/tool/manifest.yaml': '',
     'elsewhere/tool/skill.py': '',
   });
-  const places = {
-    bundledDir: join(root, 'package/skills'),
-    home: join(root, 'home'),
-    cwd: join(root, 'project'),
-  };
-  return { root, places };
 }
 
 describe('a machine without file descriptors', () => {

@@ -8,6 +8,7 @@ import {
 } from '../../src/manifest/container.ts';
 import { parseManifest } from '../../src/manifest/parse.ts';
 import { errorOf } from '../load/helpers.ts';
+import { words } from '../words.ts';
 
 const DIGEST = `sha256:${'a1'.repeat(32)}`;
 
@@ -25,32 +26,19 @@ describe('parseImageReference', () => {
   });
 
   it.each([
+    ...words(
+      'a /a localhost/ localhost//a localhost/A localhost/a: localhost/a:-x -v/:/x --privileged/a',
+      'localhost/../a localhost/a@sha256:1 localhost/a:1:2 LOCALHOST/a oci:/etc/x',
+      'docker-archive:/etc/x ex_ample.com/a localhost/a/. localhost/ü',
+    ),
     '',
-    'a',
-    '/a',
-    'localhost/',
-    'localhost//a',
-    'localhost/A',
-    'localhost/a:',
-    'localhost/a:-x',
     'localhost/a b',
     'localhost/a\n',
-    '-v/:/x',
-    '--privileged/a',
-    'localhost/../a',
-    'localhost/a@sha256:1',
     `localhost/a@sha512:${'a'.repeat(128)}`,
     `localhost/a@${DIGEST}@${DIGEST}`,
     `localhost/a@${DIGEST.toUpperCase()}`,
-    'localhost/a:1:2',
-    'LOCALHOST/a',
-    'oci:/etc/x',
-    'docker-archive:/etc/x',
     `localhost/${'a'.repeat(300)}`,
     `localhost/a:${'t'.repeat(129)}`,
-    'ex_ample.com/a',
-    'localhost/a/.',
-    'localhost/ü',
   ])('refuses %j', (text) => {
     expect(parseImageReference(text)).toBeUndefined();
     expect(imageProblem(text)).toContain('is not an image');
@@ -110,23 +98,12 @@ describe('containerUserProblem', () => {
   it.each(['0', 'root', '0:1000', '1000:0', 'app:root', 'root:root'])('refuses %s as root', (user) => {
     expect(containerUserProblem(user)).toContain('is root');
   });
-  it.each([
-    '',
-    '00',
-    '01',
-    '-1',
-    '1:2:3',
-    'A',
-    '4294967295',
-    '99999999999',
-    'a b',
-    ':1',
-    '1:',
-    '--x',
-    'ro ot',
-  ])('refuses %j as a user', (user) => {
-    expect(containerUserProblem(user)).toContain('is not a user');
-  });
+  it.each([...words('00 01 -1 1:2:3 A 4294967295 99999999999 :1 1: --x'), '', 'a b', 'ro ot'])(
+    'refuses %j as a user',
+    (user) => {
+      expect(containerUserProblem(user)).toContain('is not a user');
+    },
+  );
 });
 
 describe('the container section of a manifest', () => {

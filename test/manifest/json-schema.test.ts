@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileOutputs, compileSchema } from '../../src/manifest/json-schema.ts';
 import type { JsonSchema } from '../../src/manifest/manifest.ts';
+import { words } from '../words.ts';
 
 const context = { file: 'manifest.yaml', at: 'parameters' };
 const check = (schema: JsonSchema, value: unknown): string[] => compileSchema(schema, context).check(value);
@@ -160,17 +161,7 @@ describe('compiling a hostile schema', () => {
 
   it('compiles any schema or refuses it as manifest_invalid', () => {
     const keyword = fc.constantFrom(
-      'type',
-      'properties',
-      'items',
-      '$ref',
-      '$id',
-      'required',
-      'enum',
-      'pattern',
-      'anyOf',
-      'format',
-      'not',
+      ...words('type properties items $ref $id required enum pattern anyOf format not'),
     );
     const leaf = fc.oneof(
       fc.constantFrom<unknown>('string', 'object', '#', '#/x', 1, true, null),

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { envNameProblem, requirementProblem, skillNameProblem } from '../../src/manifest/names.ts';
+import { words } from '../words.ts';
 
 describe('the check of skill names', () => {
   it.each(['finance/wallet_screening', 'a/b', 'dev-tools/x1'])('accepts %s', (name) => {
@@ -81,12 +82,9 @@ describe('the check of environment names', () => {
 
 describe('the check of requirements', () => {
   it.each([
-    'requests',
-    'web3>=6.0.0',
+    ...words('requests web3>=6.0.0 a[b,c]~=1.0,!=1.1 google-genai'),
     'rembg >=2.0.0',
-    'a[b,c]~=1.0,!=1.1',
     'x; python_version < "3.12"',
-    'google-genai',
   ])('accepts %s', (requirement) => {
     expect(requirementProblem(requirement)).toBeUndefined();
   });

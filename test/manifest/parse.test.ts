@@ -3,6 +3,7 @@ import type { SkillError } from '../../src/errors.ts';
 import type { ParsedManifest } from '../../src/manifest/manifest.ts';
 import { parseManifest } from '../../src/manifest/parse.ts';
 import type { ManifestProblem } from '../../src/manifest/problems.ts';
+import { dedent } from '../write-skill.ts';
 
 const parse = (text: string, folder?: string): ParsedManifest =>
   parseManifest(text, { file: 'manifest.yaml', ...(folder === undefined ? {} : { folder }) });
@@ -236,17 +237,17 @@ describe('parsing a manifest in the folder', () => {
 
 describe('parsing an invalid manifest', () => {
   it('reports every problem at once, in order, with path and line', () => {
-    const text = [
-      'name: A/b',
-      'limits:',
-      '  timeout: 0s',
-      '  memroy: 1MiB',
-      'capabilities:',
-      '  network:',
-      '    - host: HTTP://x',
-      '    - { host: a.com, prot: 1 }',
-      '  sockets: []',
-    ].join('\n');
+    const text = dedent(`
+      name: A/b
+      limits:
+        timeout: 0s
+        memroy: 1MiB
+      capabilities:
+        network:
+          - host: HTTP://x
+          - { host: a.com, prot: 1 }
+        sockets: []
+    `);
     expect(problemsOf(text).map(({ path, line }) => [path, line])).toEqual([
       ['name', 1],
       ['limits.timeout', 3],

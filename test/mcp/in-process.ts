@@ -5,14 +5,15 @@
  */
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { InMemoryTransport, type Client } from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
 import { propagation, trace, type Context } from '@opentelemetry/api';
 import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createRuntime } from '../../src/index.ts';
 import { SkillServer } from '../../src/mcp/skill-server.ts';
-import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
-import { clientOf, until } from './project.ts';
+import { openFolder, writeSkill } from '../write-skill.ts';
+import { until } from './project.ts';
+import { closeAll, connectTo } from './connect.ts';
 
 /** `home` may have been used by other tests; its skills then need not be prepared again. */
 export function describeInProcess(home: string): void {
@@ -25,18 +26,10 @@ export function describeInProcess(home: string): void {
   let client: Client;
 
   beforeAll(async () => {
-    const [ours, theirs] = InMemoryTransport.createLinkedPair();
-    client = clientOf('2025-11-25');
-    await skills.open().connect(ours);
-    await client.connect(theirs);
+    client = await connectTo(skills);
   });
 
-  afterAll(async () => {
-    await client.close();
-    await skills.close();
-    await runtime.close();
-    removeFolder(folder);
-  });
+  afterAll(() => closeAll([client, skills, runtime], folder));
 
   const names = async (): Promise<string[]> => (await client.listTools()).tools.map(({ name }) => name);
   const add = (name: string): string =>

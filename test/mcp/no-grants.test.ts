@@ -5,12 +5,12 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { InMemoryTransport, type Client } from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRuntime } from '../../src/index.ts';
 import { SkillServer } from '../../src/mcp/skill-server.ts';
-import { openFolder, removeFolder } from '../write-skill.ts';
-import { clientOf } from './project.ts';
+import { openFolder } from '../write-skill.ts';
+import { closeAll, connectTo } from './connect.ts';
 
 const folder = openFolder();
 const skill = join(folder, 'skills', 'stranger');
@@ -33,18 +33,10 @@ beforeAll(async () => {
   writeFileSync(join(skill, 'SKILL.md'), '---\nname: stranger\ndescription: Tries things.\n---\n');
   const script = 'import os\nprint(os.environ.get("INVENTED_TOKEN"))\nopen("made", "w")\n';
   writeFileSync(join(skill, 'scripts', 'try.py'), script);
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  client = clientOf('2025-11-25');
-  await skills.open().connect(ours);
-  await client.connect(theirs);
+  client = await connectTo(skills);
 });
 
-afterAll(async () => {
-  await client.close();
-  await skills.close();
-  await runtime.close();
-  removeFolder(folder);
-});
+afterAll(() => closeAll([client, skills, runtime], folder));
 
 const exec = (given: Record<string, unknown>, more: object = {}): ReturnType<Client['callTool']> =>
   client.callTool({ name: 'skillcell_exec', arguments: { skill: 'stranger', ...given }, ...more });

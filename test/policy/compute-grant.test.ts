@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { EnvRule, FilesystemRule } from '../../src/manifest/manifest.ts';
 import { computeGrant, type CallOptions } from '../../src/policy/compute-grant.ts';
-import { DEFAULT_LIMITS } from '../../src/vocabulary/limits.ts';
 import type { Grant } from '../../src/policy/grant.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from '../../src/policy/operator.ts';
+import { grantOf } from '../broker/support.ts';
 import { capableManifest, exampleManifest } from './example-manifest.ts';
 import { thrownBy } from '../thrown.ts';
 
@@ -28,14 +28,7 @@ describe('computeGrant, for limits,', () => {
       policy: DEFAULT_POLICY,
       call: { env: { A: '1' } },
     });
-    expect(grant).toEqual({
-      filesystem: [],
-      network: [],
-      env: {},
-      syscalls: 'default',
-      limits: DEFAULT_LIMITS,
-      withheld: [],
-    });
+    expect(grant).toEqual(grantOf());
   });
 
   it('lets ceilings and the call lower a limit but never raise it', () => {

@@ -48,6 +48,16 @@ describe('the proposed network rules', () => {
   const rules = (events: string[], declared: Declared = {}): unknown[] =>
     least(events, declared).network.map(({ rule }) => rule);
 
+  test('leave out a path with "*", which would allow more, unless a declared rule has it', () => {
+    const events = ['network GET https://a.test/x', '-network GET https://a.test/a*b'];
+    expect(rules(events)).toMatchObject([{ paths: ['/x'] }]);
+    expect(rules(events.slice(1))).toEqual([]);
+    expect(least(events).remarks.join()).toContain('https://a.test/a*b');
+    const network = [{ host: 'a.test', scheme: 'https' as const, paths: ['/a*'] }];
+    expect(rules(events.slice(1), { network })).toMatchObject([{ paths: ['/a*'] }]);
+    expect(least(events.slice(1), { network }).remarks.join()).not.toContain('a*b');
+  });
+
   test('have one rule per host, port and scheme, with its methods and paths', () => {
     expect(
       rules([

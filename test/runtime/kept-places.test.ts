@@ -89,13 +89,8 @@ async function call(
     source: SOURCE,
   });
   const policy = parsePolicy('env: { allow: [] }', { file: join(project, POLICY) });
-  await using own = createRuntime({
-    home: runtime.home,
-    cwd: project,
-    policy,
-    pool: { size: 0 },
-    audit: false,
-  });
+  const { home } = runtime;
+  await using own = createRuntime({ home, cwd: project, policy, pool: { size: 0 }, audit: false });
   return await own.execute(skill, params, { workspace: over.workspace ?? outer, reject: false });
 }
 

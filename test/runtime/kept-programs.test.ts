@@ -84,13 +84,8 @@ async function call(
   openAll(project);
   const file = asked.file ?? join(project, 'skillcell.policy.yaml');
   const policy = parsePolicy(asked.policy ?? '{}', { file });
-  await using own = createRuntime({
-    home: runtime.home,
-    cwd: project,
-    policy,
-    pool: { size: 0 },
-    audit: false,
-  });
+  const { home } = runtime;
+  await using own = createRuntime({ home, cwd: project, policy, pool: { size: 0 }, audit: false });
   return await own.execute(skill, params, { workspace: asked.workspace ?? project, reject: false });
 }
 

@@ -8,6 +8,7 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -153,6 +154,18 @@ describe('permission for a folder without a manifest', () => {
     expect(outcome).toMatchObject({ ok: true, result: { exit_code: 0 } });
     expect(readFileSync(join(workspace, 'out/made.txt'), 'utf8')).toBe('made');
     expect(await exec(dir, write)).toMatchObject({ result: { exit_code: 1 } });
+  });
+
+  test('is recorded for a writable folder whose changed files cannot be listed', async () => {
+    const { dir } = writeFolder({ 'scripts/odd.sh': "echo x > out/$'\\xff'\n" });
+    const allow = { write: [join(workspace, 'out')] };
+    const command = ['bash', 'scripts/odd.sh'];
+    const recording = await runtime.record(dir, { command }, { workspace, allow });
+    expect(recording.outcome).toMatchObject({ ok: true, result: { exit_code: 0, files: [] } });
+    expect(recording.diff).toContain('+    - { path: "${workspace}/out", access: read-write }');
+    expect(recording.remarks.join()).toContain('--allow-write ${workspace}/out');
+    for (const name of readdirSync(join(workspace, 'out'), { encoding: 'buffer' }))
+      if (name.includes(0xff)) rmSync(Buffer.concat([Buffer.from(`${join(workspace, 'out')}/`), name]));
   });
 
   test('is recorded from a command as an overlay, counts once it is approved, and not for other files', async () => {

@@ -1,23 +1,21 @@
 /**
  * Skills that send requests to a web server: the bundled one through `wasi:http`, and one through `fetch` of the host.
  */
-import { once } from 'node:events';
 import { cpSync } from 'node:fs';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildSkill } from '../../src/inside.ts';
-import { parsePolicy } from '../../src/index.ts';
 import { openCommandLine } from '../cli/command.ts';
-import { openTestRuntime, type TestRuntime } from '../cell/test-runtime.ts';
+import type { TestRuntime } from '../cell/test-runtime.ts';
 import { bundled, copyHostFetch, copySource, editManifest } from './copy-skill.ts';
+import { openWithServer, type WithServer } from './with-server.ts';
 
 const PLAIN = 'text/plain; charset=utf-8';
 const LARGE_BYTES = 300_000;
 
 let opened: TestRuntime;
-let server: Server;
+let close: WithServer['close'];
 let port: number;
 /** The requests that the server received in a test. */
 const asked: string[] = [];
@@ -35,17 +33,9 @@ const answer: RequestListener = (request, response) => {
 };
 
 beforeAll(async () => {
-  const policy = parsePolicy('network: { allow_private: ["127.0.0.1"] }', { file: 'policy.yaml' });
-  opened = openTestRuntime({ audit: false, policy });
-  server = createServer(answer).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  ({ port } = server.address() as AddressInfo);
+  ({ opened, port, close } = await openWithServer(answer));
 });
-
-afterAll(async () => {
-  server.close();
-  await opened.close();
-});
+afterAll(() => close());
 
 const url = (path: string): string => `http://127.0.0.1:${port}${path}`;
 

@@ -1,15 +1,14 @@
 /**
  * Skills that send requests to a server of the test, with the same answers in Wasm and in a jail.
  */
-import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parsePolicy, type Skill } from '../../src/index.ts';
-import { openTestRuntime, type TestRuntime } from '../cell/test-runtime.ts';
+import type { Skill } from '../../src/index.ts';
+import type { TestRuntime } from '../cell/test-runtime.ts';
 import { copySource, editManifest } from './copy-skill.ts';
+import { openWithServer, type WithServer } from './with-server.ts';
 
 const KEY = 'invented-key-0123456789';
 const ADDRESS = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
@@ -34,7 +33,7 @@ const PAGES: Readonly<Record<string, [status: number, type: string, body: string
 };
 
 let opened: TestRuntime;
-let server: Server;
+let close: WithServer['close'];
 let port: number;
 const asked: string[] = [];
 
@@ -64,17 +63,9 @@ function etherscan(query: URLSearchParams): object {
 }
 
 beforeAll(async () => {
-  const policy = parsePolicy('network: { allow_private: ["127.0.0.1"] }', { file: 'policy.yaml' });
-  opened = openTestRuntime({ audit: false, policy, env: { ETHERSCAN_API_KEY: KEY } });
-  server = createServer(answer).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  ({ port } = server.address() as AddressInfo);
+  ({ opened, port, close } = await openWithServer(answer, { env: { ETHERSCAN_API_KEY: KEY } }));
 });
-
-afterAll(async () => {
-  server.close();
-  await opened.close();
-});
+afterAll(() => close());
 
 const url = (path: string): string => `http://127.0.0.1:${port}${path}`;
 

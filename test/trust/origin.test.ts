@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { listSkills, locateSkill, originOf } from '../../src/trust/origin.ts';
 import type { SkillPlaces } from '../../src/load/locate.ts';
-import { tempTree, writeTree } from '../load/helpers.ts';
+import { tempWorld, writeTree } from '../load/helpers.ts';
 
 function world(): { root: string; places: SkillPlaces } {
-  const root = tempTree({
+  return tempWorld({
     'package/skills/a/bundled/manifest.yaml': '',
     'project/skills/a/project/manifest.yaml': '',
     'project/deep/er/manifest.yaml': '',
@@ -14,12 +14,6 @@ function world(): { root: string; places: SkillPlaces } {
     'home/installed/a/installed/manifest.yaml': '',
     'home/else/manifest.yaml': '',
   });
-  const places = {
-    bundledDir: join(root, 'package/skills'),
-    home: join(root, 'home'),
-    cwd: join(root, 'project'),
-  };
-  return { root, places };
 }
 
 test.each([

@@ -24,7 +24,7 @@ const NO_BYTES: Buffer = Buffer.alloc(0);
 
 /** The host accepts only small frames for errors, and people do not read more of one than this. */
 const MAX_TEXT = 4000;
-const ERROR_KEYS = 't call type message trace explained limit fuel memory_bytes cpu_us'.split(' ');
+const ERROR_KEYS = 't call type message trace explained limit exits fuel memory_bytes cpu_us'.split(' ');
 const DENIAL_KEYS = ['capability', 'asked', 'declared'];
 
 export interface Frame {

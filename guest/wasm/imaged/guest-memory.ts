@@ -4,29 +4,43 @@
  *
  * @module
  */
+import type { Cards } from './cards.ts';
+import { layImage } from './memory.ts';
+
 const decoder = new TextDecoder('utf-8');
 const encoder = new TextEncoder();
 const MAX_TEXT_BYTES = 16_384;
 
+/** What does not write. Writes must go through the methods of `GuestMemory`, which mark them. */
+type ReadableBytes = Pick<Uint8Array, 'length' | 'slice' | 'indexOf'>;
+type ReadableView = Pick<DataView, 'getInt16' | 'getInt32' | 'getUint32' | 'getBigInt64'>;
+
 export class GuestMemory {
   readonly memory: WebAssembly.Memory;
+  /** Where writes are marked, if anything uses the marks. */
+  readonly cards: Cards | undefined;
   #buffer: ArrayBuffer | undefined;
   #view!: DataView;
   #bytes!: Uint8Array;
 
-  constructor(memory: WebAssembly.Memory) {
+  constructor(memory: WebAssembly.Memory, cards?: Cards) {
     this.memory = memory;
+    this.cards = cards;
   }
 
   /** Valid until the guest runs again, because growth replaces the buffer. */
-  get bytes(): Uint8Array {
-    this.#refresh();
-    return this.#bytes;
+  get bytes(): ReadableBytes {
+    return this.#all();
   }
 
-  get view(): DataView {
-    this.#refresh();
-    return this.#view;
+  get view(): ReadableView {
+    return this.#fields();
+  }
+
+  /** Gives all of it the content of the image, which must never change. Nothing in it is read or trusted. */
+  restore(image: Uint8Array): void {
+    if (this.cards) this.cards.restore(this.#all(), image);
+    else layImage(this.#all(), image);
   }
 
   u32(address: number): number {
@@ -34,19 +48,29 @@ export class GuestMemory {
   }
 
   setU32(address: number, value: number): void {
-    this.view.setUint32(address >>> 0, value, true);
+    this.#marked(address, 4).setUint32(address >>> 0, value, true);
   }
 
   setU64(address: number, value: bigint): void {
-    this.view.setBigUint64(address >>> 0, value, true);
+    this.#marked(address, 8).setBigUint64(address >>> 0, value, true);
   }
 
-  /** Returns a view, not a copy. */
+  setI16(address: number, value: number): void {
+    this.#marked(address, 2).setInt16(address >>> 0, value, true);
+  }
+
+  setI32(address: number, value: number): void {
+    this.#marked(address, 4).setInt32(address >>> 0, value, true);
+  }
+
+  /** Returns a view to read or write, not a copy. It must not be kept after the call. */
   slice(address: number, length: number): Uint8Array {
     const start = address >>> 0;
     const end = start + (length >>> 0);
-    if (end > this.bytes.length) throw new RangeError('An address is outside the memory');
-    return this.bytes.subarray(start, end);
+    const bytes = this.#all();
+    if (end > bytes.length) throw new RangeError('An address is outside the memory');
+    this.cards?.mark(start, length >>> 0);
+    return bytes.subarray(start, end);
   }
 
   /** Reads a NUL-terminated string. */
@@ -54,13 +78,28 @@ export class GuestMemory {
     const start = address >>> 0;
     const end = this.bytes.indexOf(0, start);
     if (end < 0 || end - start > MAX_TEXT_BYTES) throw new RangeError('A string has no NUL terminator');
-    return decoder.decode(this.bytes.subarray(start, end));
+    return decoder.decode(this.#all().subarray(start, end));
   }
 
   setText(address: number, text: string): number {
     const encoded = encoder.encode(`${text}\0`);
     this.slice(address, encoded.length).set(encoded);
     return encoded.length;
+  }
+
+  #marked(address: number, length: number): DataView {
+    this.cards?.mark(address >>> 0, length);
+    return this.#fields();
+  }
+
+  #all(): Uint8Array {
+    this.#refresh();
+    return this.#bytes;
+  }
+
+  #fields(): DataView {
+    this.#refresh();
+    return this.#view;
   }
 
   #refresh(): void {

@@ -57,8 +57,15 @@ const DEFAULTS: Required<Pick<ExecutionPolicy, Defaulted>> = {
   maxToolOutputBytes: 4 * 1024 * 1024,
   maxBridgeRequests: 256,
 };
-/** Limits of the package that no cell keeps. */
-const UNENFORCED = ['maxStackSizeBytes', 'maxInFlightBridgeRequests', 'maxConsoleOutputBytes'] as const;
+const ENFORCED: ReadonlySet<string> = new Set<keyof ExecutionPolicy>([
+  'timeoutMs',
+  'memoryLimitBytes',
+  'maxResultBytes',
+  'maxSourceBytes',
+  'maxToolInputBytes',
+  'maxToolOutputBytes',
+  'maxBridgeRequests',
+]);
 
 /**
  * Makes `experimental_createCodeModeTool` of `@ai-sdk/code-mode` run its programs in cells: same arguments, same tool.
@@ -130,7 +137,10 @@ function assertSupported(
     const { needsApproval = false } = tools[name] ?? {};
     return needsApproval !== false;
   });
-  const limit = UNENFORCED.find((name) => policy[name] !== undefined);
+  // One that we do not know may be of a newer version of the package.
+  const limit = Object.keys(policy).find(
+    (name) => !ENFORCED.has(name) && policy[name as keyof ExecutionPolicy] !== undefined,
+  );
   const problem =
     (limit && `The limit "${limit}" is not enforced in a cell`) ??
     (approved === undefined

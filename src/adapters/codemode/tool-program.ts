@@ -45,7 +45,7 @@ export interface ToolProgramEnd {
 /** How the program ends inside its cell. */
 interface Ended {
   value?: unknown;
-  error?: { name: string; message: string; stack: string };
+  error?: { name?: unknown; message?: unknown; stack?: unknown };
 }
 
 export async function runToolProgram(
@@ -72,11 +72,26 @@ export async function runToolProgram(
   const logs = outcome.logs === '' ? [] : outcome.logs.replace(/\n$/, '').split('\n');
   if ('error' in outcome)
     return { error: { name: outcome.error.code, message: outcome.error.message }, logs };
-  const { value, error } = outcome.result as Ended;
-  if (!error) return { result: value, logs };
-  const line = /program\.ts:(\d+)/.exec(error.stack)?.[1];
-  const { name, message } = error;
-  return { error: { name, message, ...(line === undefined ? {} : { line: Number(line) }) }, logs };
+  return { ...endOf(outcome.result), logs };
+}
+
+/** A program can end the function around its body early, and then returns what it likes. */
+function endOf(result: unknown): Omit<ToolProgramEnd, 'logs'> {
+  const { value, error } = (typeof result === 'object' && result !== null ? result : {}) as Ended;
+  if (!error) return { result: value };
+  const { name = 'Error', message = '', stack = '' } = error;
+  const line = /program\.ts:(\d+)/.exec(String(stack))?.[1];
+  return {
+    error: {
+      name: textOf(name),
+      message: textOf(message),
+      ...(line === undefined ? {} : { line: Number(line) }),
+    },
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** What the record of a call shows; numbered, because names of tools may be anything. */

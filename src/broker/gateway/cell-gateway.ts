@@ -18,8 +18,7 @@ import { join } from 'node:path';
 import type { CellGateway, GatewayRequest, OpenGateway } from '../../cell/contract.ts';
 import { makeRunFolder, type RunFolder } from '../../cell/linux/run-folder.ts';
 import { nodeTls } from '../../node-network.ts';
-import type { CapabilityEvent, EventsCut } from '../../outcome.ts';
-import { Records } from '../records.ts';
+import { Recorded, Records } from '../records.ts';
 import { openSecrets } from '../secrets/cell-secrets.ts';
 import type { CellSecrets } from '../secrets/contract.ts';
 import { Egress, type EgressOptions } from './egress.ts';
@@ -43,10 +42,9 @@ interface OpenOptions extends GatewayOptions {
   trusted: () => string;
 }
 
-class Gateway implements CellGateway {
+class Gateway extends Recorded implements CellGateway {
   readonly folder: string;
   readonly #own: RunFolder | undefined;
-  readonly #records: Records;
   readonly #secrets: CellSecrets;
   readonly #egress: Egress;
   readonly #proxy: Proxy;
@@ -58,7 +56,7 @@ class Gateway implements CellGateway {
     { home, trusted, ...options }: OpenOptions,
   ) {
     const records = new Records(grant);
-    this.#records = records;
+    super(records);
     this.#secrets = openSecrets({
       granted: grant.secrets ?? [],
       network: grant.network,
@@ -86,18 +84,6 @@ class Gateway implements CellGateway {
     // Through the open folder, because the path of a socket is limited to 107 bytes.
     this.#proxy.listen(`/proc/self/fd/${this.#handle}/socket`);
     restrictTo(uid, join(this.folder, 'socket'));
-  }
-
-  get used(): CapabilityEvent[] {
-    return this.#records.used;
-  }
-
-  get denied(): CapabilityEvent[] {
-    return this.#records.denied;
-  }
-
-  get cut(): EventsCut {
-    return this.#records.cut;
   }
 
   arm(values: ReadonlyMap<string, string>, headers?: Readonly<Record<string, string>>): void {

@@ -62,6 +62,11 @@ const ERROR_CODE: Record<string, Type | undefined> = {
   'internal-error': option('string'),
 };
 
+/** A method without parameters. */
+function method(resource: string, returns: Type): FunctionType {
+  return { params: { self: borrow(resource) }, result: returns };
+}
+
 /** A setter of `outgoing-request`. */
 function setter(property: string, type: Type): FunctionType {
   return { params: { self: borrow('outgoing-request'), [property]: type }, result: result() };
@@ -110,14 +115,8 @@ export const HTTP_TYPES: Interface = {
     '[method]outgoing-request.set-scheme': setter('scheme', option('scheme')),
     '[method]outgoing-request.set-authority': setter('authority', option('string')),
     '[method]outgoing-request.set-path-with-query': setter('path-with-query', option('string')),
-    '[method]outgoing-request.body': {
-      params: { self: borrow('outgoing-request') },
-      result: result(own('outgoing-body')),
-    },
-    '[method]outgoing-body.write': {
-      params: { self: borrow('outgoing-body') },
-      result: result(own('output-stream')),
-    },
+    '[method]outgoing-request.body': method('outgoing-request', result(own('outgoing-body'))),
+    '[method]outgoing-body.write': method('outgoing-body', result(own('output-stream'))),
     '[static]outgoing-body.finish': {
       params: { this: own('outgoing-body'), trailers: option(own('fields')) },
       result: result(undefined, 'error-code'),
@@ -126,27 +125,15 @@ export const HTTP_TYPES: Interface = {
     '[method]request-options.set-connect-timeout': timeout(),
     '[method]request-options.set-first-byte-timeout': timeout(),
     '[method]request-options.set-between-bytes-timeout': timeout(),
-    '[method]future-incoming-response.subscribe': {
-      params: { self: borrow('future-incoming-response') },
-      result: own('pollable'),
-    },
-    '[method]future-incoming-response.get': {
-      params: { self: borrow('future-incoming-response') },
-      result: option(result(result(own('incoming-response'), 'error-code'))),
-    },
-    '[method]incoming-response.status': { params: { self: borrow('incoming-response') }, result: 'u16' },
-    '[method]incoming-response.headers': {
-      params: { self: borrow('incoming-response') },
-      result: own('fields'),
-    },
-    '[method]incoming-response.consume': {
-      params: { self: borrow('incoming-response') },
-      result: result(own('incoming-body')),
-    },
-    '[method]incoming-body.stream': {
-      params: { self: borrow('incoming-body') },
-      result: result(own('input-stream')),
-    },
+    '[method]future-incoming-response.subscribe': method('future-incoming-response', own('pollable')),
+    '[method]future-incoming-response.get': method(
+      'future-incoming-response',
+      option(result(result(own('incoming-response'), 'error-code'))),
+    ),
+    '[method]incoming-response.status': method('incoming-response', 'u16'),
+    '[method]incoming-response.headers': method('incoming-response', own('fields')),
+    '[method]incoming-response.consume': method('incoming-response', result(own('incoming-body'))),
+    '[method]incoming-body.stream': method('incoming-body', result(own('input-stream'))),
   },
 };
 

@@ -1,6 +1,7 @@
 /**
  * Bounded concurrency with a bounded queue; overflow is rejected immediately. Calls that are made by other calls have
  * gates of their own, one for each depth: a call then waits only for calls below it, so that no circle of waiting closes.
+ * There, each tree of calls is an owner: whatever others do, one of its calls runs at each depth.
  *
  * @module
  */
@@ -15,9 +16,16 @@ export interface GateOptions {
   maxQueue: number;
 }
 
+interface Waiting {
+  enter: () => void;
+  owner: string | undefined;
+}
+
 export class Gate {
   readonly #options: GateOptions;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting: Waiting[] = [];
+  /** Slots and places in the queue of each owner. */
+  readonly #held = new Map<string | undefined, { running: number; waiting: number }>();
   #running = 0;
 
   constructor(options: GateOptions) {
@@ -25,12 +33,12 @@ export class Gate {
   }
 
   /** Runs `work` when there is room; throws if the queue is full. Aborting the signal leaves the queue. */
-  async run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    await this.enter(signal);
+  async run<T>(work: () => Promise<T>, signal?: AbortSignal, owner?: string): Promise<T> {
+    await this.enter(signal, owner);
     try {
       return await work();
     } finally {
-      this.leave();
+      this.leave(owner);
     }
   }
 
@@ -39,39 +47,75 @@ export class Gate {
     return this.#waiting.length;
   }
 
-  /** Takes a slot; returns undefined if one was free. Whoever has entered must `leave`. */
-  enter(signal: AbortSignal | undefined): Promise<void> | undefined {
+  /**
+   * Takes a slot; returns undefined if one was free. Whoever has entered must `leave`. An owner always gets one slot, even
+   * beyond the limit, and has a queue of its own, so that no other can keep it from going on.
+   */
+  enter(signal: AbortSignal | undefined, owner?: string): Promise<void> | undefined {
     const { maxConcurrent, maxQueue } = this.#options;
-    if (this.#running < maxConcurrent) {
+    const held = this.#heldBy(owner);
+    if (this.#running < maxConcurrent || isEntitled(owner, held)) {
       this.#running++;
+      held.running++;
       return undefined;
     }
-    if (this.#waiting.length >= maxQueue) throw busy(this.#options);
-    return this.#wait(signal);
+    if (held.waiting >= maxQueue) throw busy(this.#options);
+    return this.#wait(signal, owner);
   }
 
-  #wait(signal: AbortSignal | undefined): Promise<void> {
+  #wait(signal: AbortSignal | undefined, owner: string | undefined): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const giveUp = (): void => {
-      this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+      this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+      this.#heldBy(owner).waiting--;
+      this.#forget(owner);
       reject(cancelled());
     };
     const enter = (): void => {
       signal?.removeEventListener('abort', giveUp);
+      const held = this.#heldBy(owner);
+      held.waiting--;
+      held.running++;
+      this.#running++;
       resolve();
     };
-    this.#waiting.push(enter);
+    const waiting: Waiting = { enter, owner };
+    this.#waiting.push(waiting);
+    this.#heldBy(owner).waiting++;
     signal?.addEventListener('abort', giveUp, { once: true });
     if (signal?.aborted) giveUp();
     return promise;
   }
 
-  leave(): void {
+  leave(owner?: string): void {
+    this.#running--;
+    this.#heldBy(owner).running--;
     // Hands the slot to the next in the queue, so that no newcomer can take it.
-    const next = this.#waiting.shift();
-    if (next) next();
-    else this.#running--;
+    const next = this.#running < this.#options.maxConcurrent ? 0 : this.#entitledNow(owner);
+    if (next >= 0) this.#waiting.splice(next, 1)[0]?.enter();
+    this.#forget(owner);
   }
+
+  /** Of the calls that wait, one of the owner that has just given back the only slot that it had. */
+  #entitledNow(owner: string | undefined): number {
+    if (!isEntitled(owner, this.#heldBy(owner))) return -1;
+    return this.#waiting.findIndex((waiting) => waiting.owner === owner);
+  }
+
+  #heldBy(owner: string | undefined): { running: number; waiting: number } {
+    const held = this.#held.get(owner) ?? { running: 0, waiting: 0 };
+    this.#held.set(owner, held);
+    return held;
+  }
+
+  #forget(owner: string | undefined): void {
+    const { running, waiting } = this.#heldBy(owner);
+    if (running === 0 && waiting === 0) this.#held.delete(owner);
+  }
+}
+
+function isEntitled(owner: string | undefined, { running }: { running: number }): boolean {
+  return owner !== undefined && running === 0;
 }
 
 /** A gate for each depth, with the same limits. */

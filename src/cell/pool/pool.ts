@@ -70,13 +70,14 @@ export class Pool {
   }
 
   async run(place: CellParts, job: Job): Promise<CellReport> {
-    const { depth, failed, signal } = job;
+    const { depth, failed, signal, tree } = job;
     const run = (): Promise<CellReport> => this.#run(place, job);
-    return this.#gates.at(depth).run(() => (failed ? Promise.race([run(), failed]) : run()), signal);
+    return this.#gates.at(depth).run(() => (failed ? Promise.race([run(), failed]) : run()), signal, tree);
   }
 
   async #run(place: CellParts, job: Job): Promise<CellReport> {
     this.#assertOpen();
+    job.onTurn?.();
     const { wall, engine, artifact, grant } = place;
     if (wall.name === 'none' && engine.callInHost) return engine.callInHost(artifact, grant, job);
     if (this.#options.size > 0) return this.#source(place).call(job);

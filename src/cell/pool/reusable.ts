@@ -48,18 +48,19 @@ export class ReusablePool implements CellSource {
   }
 
   async call(job: Job): Promise<CellReport> {
-    const { depth, signal } = job;
+    const { depth, signal, tree } = job;
     if (!this.#closed) this.#idleTimer.refresh();
     const turns = this.#turns.at(depth);
-    const turn = turns.enter(signal);
+    const turn = turns.enter(signal, tree);
     if (turn && !(await entered(turn))) return cellReport({ start: 'warm', killReason: 'aborted' });
     let cell: WarmCell | undefined;
     try {
+      job.onTurn?.();
       cell = this.#take();
       return await cell.call(job.params, signal, job);
     } finally {
       if (cell) this.#release(cell);
-      turns.leave();
+      turns.leave(tree);
     }
   }
 

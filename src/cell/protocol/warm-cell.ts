@@ -251,8 +251,8 @@ export class WarmCell implements FaultOwner {
       return this.#onFault({ kind: 'malformed', message: verdict.reply.message });
     if (verdict === undefined) return;
     this.#settle(verdict.reply);
-    // The process is about to exit, so it must not get another call.
-    if (kind === 'ended' && body['exits'] === true) this.#options.process.kill('done');
+    // The process is about to exit or cannot go on, so it must not get another call.
+    if ((kind === 'ended' || kind === 'error') && body['exits'] === true) this.#options.process.kill('done');
   }
 
   async #confine(ready: Record<string, unknown>): Promise<void> {

@@ -21,7 +21,10 @@ export function fixForLimit(
 }
 
 /** A folder without a manifest declares nothing; what it may have is in an overlay beside it. */
-function raiseDeclared(key: string, above: string, situation: Situation): string[] {
+function raiseDeclared(field: DeclaredLimit, above: string, situation: Situation): string[] {
+  // Its manifest is a file of ours; its limits come with the call.
+  if (situation.isProgram) return [`Raise the limit "${field}" of the program above ${above}.`];
+  const key = `limits.${field}`;
   const overlay = situation.overlay?.();
   if (!overlay) return [manifestChange(situation, [raiseIn(key, manifestFile(situation), above)])];
   return [...overlay.before, raiseIn(key, overlay.file, above), ...overlay.after];
@@ -36,7 +39,7 @@ function raises(field: DeclaredLimit, allowed: number, situation: Situation): st
   const steps: string[] = [];
   if (isLowerable(field) && lowered[field] === allowed)
     steps.push(`Pass a --${field} above ${above}, or leave the option out.`);
-  if (declared <= allowed) steps.push(...raiseDeclared(`limits.${field}`, above, situation));
+  if (declared <= allowed) steps.push(...raiseDeclared(field, above, situation));
   if (ceiling <= allowed)
     steps.push(policyChange(policy, [raiseIn(`ceilings.${field}`, fileOfPolicy(policy), above)]));
   if (declared <= allowed && ceiling > allowed)

@@ -19,6 +19,8 @@ export interface Situation {
   policy: OperatorPolicy;
   mode: Mode;
   hasWorkspace: boolean;
+  /** It came with the call, and so did its limits. */
+  isProgram?: boolean;
   /** Limits that the caller lowered for this call. */
   lowered: Partial<Record<LowerableLimit, number | undefined>>;
   /** True for addresses that need no permission of the policy. */

@@ -28,27 +28,22 @@ export interface BenchFlags {
 type Settings = Pick<BenchOptions, 'rounds' | 'seconds'>;
 type Bench = (settings: Settings) => Promise<{ report: unknown; text: string }>;
 
+function benchOf<Report>(
+  run: (settings: Settings) => Promise<Report>,
+  format: (report: Report) => string,
+): Bench {
+  return async (settings) => {
+    const report = await run(settings);
+    return { report, text: format(report) };
+  };
+}
+
 const RUNS: Readonly<Record<BenchName, Bench>> = {
-  subprocess: async (settings) => {
-    const report = await runBench(settings);
-    return { report, text: formatReport(report) };
-  },
-  wasm: async (settings) => {
-    const report = await runWasmBench(settings);
-    return { report, text: formatWasmReport(report) };
-  },
-  'python-wasm': async (settings) => {
-    const report = await runPythonWasmBench(settings);
-    return { report, text: formatPythonWasmReport(report) };
-  },
-  container: async (settings) => {
-    const report = await runContainerBench(settings);
-    return { report, text: formatContainerReport(report) };
-  },
-  gateway: async (settings) => {
-    const report = await runGatewayBench(settings);
-    return { report, text: formatGatewayReport(report) };
-  },
+  subprocess: benchOf(runBench, formatReport),
+  wasm: benchOf(runWasmBench, formatWasmReport),
+  'python-wasm': benchOf(runPythonWasmBench, formatPythonWasmReport),
+  container: benchOf(runContainerBench, formatContainerReport),
+  gateway: benchOf(runGatewayBench, formatGatewayReport),
 };
 
 export async function bench({ rounds, seconds, only, json }: BenchFlags): Promise<number> {

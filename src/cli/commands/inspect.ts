@@ -23,13 +23,16 @@ import {
 } from '../../inside.ts';
 import { agentSkillJson, describeAgentSkill } from '../describe-agent-skill.ts';
 import { describePlan, describePolicies } from '../explain.ts';
-import { callOptions, openRuntime, type GrantFlags, type PlanFlags } from '../open-runtime.ts';
+import {
+  callOptions,
+  openRuntime,
+  type GrantFlags,
+  type PlanFlags,
+  type ShowFlags,
+} from '../open-runtime.ts';
 import { printLine, printResult, printWarning } from '../output.ts';
 
-export async function inspect(
-  ref: string,
-  flags: PlanFlags & GrantFlags & { json?: boolean },
-): Promise<number> {
+export async function inspect(ref: string, flags: ShowFlags): Promise<number> {
   await using runtime = openRuntime(flags);
   const skill = await runtime.load(ref);
   const plan = await planOrReason(runtime, skill, flags);

@@ -4,7 +4,7 @@
  * @module
  */
 import { filesOf, printableLine } from '../../inside.ts';
-import { callOptions, openRuntime, type GrantFlags, type PlanFlags } from '../open-runtime.ts';
+import { callOptions, openRuntime, type ShowFlags } from '../open-runtime.ts';
 import { describePolicies } from '../explain.ts';
 import { printAnswer, printLine, printResult, table } from '../output.ts';
 import { trustPolicy } from '../policy-in-force.ts';
@@ -17,10 +17,7 @@ export async function policyShow(flags: { policy?: string; json?: boolean }): Pr
   return 0;
 }
 
-export async function policyExplain(
-  ref: string,
-  flags: PlanFlags & GrantFlags & { json?: boolean },
-): Promise<number> {
+export async function policyExplain(ref: string, flags: ShowFlags): Promise<number> {
   await using runtime = openRuntime(flags);
   const skill = await runtime.load(ref);
   const rows = await runtime.explain(skill, callOptions(flags));

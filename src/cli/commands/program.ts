@@ -17,10 +17,8 @@ import {
 import { interruption } from '../interruption.ts';
 import { LiveStatus } from '../live-status.ts';
 import { openRuntime, variableNames } from '../open-runtime.ts';
-import { readParams } from '../params.ts';
+import { readFileText, readParams, readStdinText } from '../params.ts';
 import { printError, printLogs, printNote, printResult, printWarning } from '../output.ts';
-import { readStdinText } from '../params.ts';
-import { readText } from '../read-text.ts';
 
 export interface ProgramFlags {
   skills?: string[];
@@ -44,7 +42,9 @@ const BY_ENDING: Readonly<Record<string, string>> = {
 
 export async function runProgram(file: string | undefined, flags: ProgramFlags): Promise<number> {
   const fromStdin = file === undefined || file === '-';
-  const source = fromStdin ? await readStdinText() : readText(file, 'program');
+  const text = fromStdin ? await readStdinText() : await readFileText(file, 'program');
+  // Editors may begin a file with a mark that Python does not accept.
+  const source = text.replace(/^\uFEFF/, '');
   const input = flags.input === undefined ? {} : await readParams({ params: flags.input });
   await using runtime = openRuntime({ ...flags, skills: undefined });
   using status = new LiveStatus();

@@ -28,7 +28,7 @@ import { printLine, printNote, printWarning } from '../output.ts';
 import { followPolicy, onHangUp } from '../follow-policy.ts';
 import { STOP_SIGNALS } from '../interruption.ts';
 import { surviveFaults } from '../last-resort.ts';
-import { checkOffer, offerOptions, variableNames, type OfferFlags } from '../open-runtime.ts';
+import { checkOffer, offerOptions, serviceOptions, type OfferFlags } from '../open-runtime.ts';
 import { assertNoCluster, joinCluster, noPrograms } from '../open-cluster.ts';
 import type { ClusterFlags } from '../shared-options.ts';
 import { writeSecret } from '../token-file.ts';
@@ -37,8 +37,6 @@ import { accessFileOf, tokensCreate } from './tokens.ts';
 const MAX_PORT = 65_535;
 /** Every request checks the file of tenants itself; this is only how soon an idle service reports a change. */
 const LOOK_MS = 1000;
-/** Niceness of `subprocess` cells: under full load, such a cell gets a thirtieth of the CPU time that the service gets. */
-const NICENESS = 15;
 
 export interface ServeFlags extends OfferFlags, ClusterFlags {
   clusterPool?: string[];
@@ -74,13 +72,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
   await using runtime = createRuntime({
     caller: 'http',
     offer: offerOptions(flags),
-    // The dispatcher limits concurrency, fairly between tenants; the pool would only add a first-come queue.
-    pool: { maxConcurrent: Number.POSITIVE_INFINITY },
-    // The service must respond to other callers while a skill uses every core.
-    jail: { niceness: NICENESS },
-    policy: () => policy.live.current(),
-    ...(flags.env ? { allowEnv: variableNames(flags.env) } : {}),
-    audit: { keepContent: flags.keepContent ?? false },
+    ...serviceOptions(flags, () => policy.live.current()),
   });
   runtime.assertOffer();
   openReceipts(runtime);

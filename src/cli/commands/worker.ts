@@ -20,12 +20,10 @@ import { followPolicy, onHangUp } from '../follow-policy.ts';
 import { interruption, STOP_SIGNALS } from '../interruption.ts';
 import { surviveFaults } from '../last-resort.ts';
 import { clusterPlace } from '../open-cluster.ts';
-import { variableNames } from '../open-runtime.ts';
+import { serviceOptions } from '../open-runtime.ts';
 import { printLine, printNote } from '../output.ts';
 import type { ClusterFlags } from '../shared-options.ts';
 
-/** Niceness of `subprocess` cells: heartbeats must not be late because skills use every core. */
-const NICENESS = 15;
 const MAX_SLOTS = 1024;
 
 export interface WorkerFlags extends ClusterFlags {
@@ -50,11 +48,7 @@ export async function worker(flags: WorkerFlags): Promise<number> {
   surviveFaults();
   await using runtime = createRuntime({
     caller: 'cluster',
-    pool: { maxConcurrent: Number.POSITIVE_INFINITY },
-    jail: { niceness: NICENESS },
-    policy: () => policy.live.current(),
-    ...(flags.env ? { allowEnv: variableNames(flags.env) } : {}),
-    audit: { keepContent: flags.keepContent ?? false },
+    ...serviceOptions(flags, () => policy.live.current()),
   });
   // Closes receipts that a killed worker left open, before the first new call.
   runtime.assertReceipts();

@@ -4,16 +4,10 @@
  * @module
  */
 import { quote } from '../../manifest/quote.ts';
-import type {
-  Delivery,
-  OfferedVersion,
-  PinnedSource,
-  Source,
-  SourceName,
-  TransferWatch,
-} from '../contract.ts';
+import type { Delivery, OfferedVersion, PinnedSource, Source, SourceName } from '../contract.ts';
+import type { TransferWatch } from '../transfer-watch.ts';
 import type { HttpClient } from '../http/client.ts';
-import { parseGit } from '../references.ts';
+import { parseGit, plainName } from '../references.ts';
 import { assertCommit } from '../sources/problems.ts';
 import { JailedGit } from './jailed-git.ts';
 import { readTree } from './tree.ts';
@@ -30,8 +24,7 @@ export class GitSource implements Source {
   }
 
   parse(reference: string): SourceName {
-    const { source, version } = parseGit(reference);
-    return { source, version };
+    return plainName(parseGit(reference));
   }
 
   reference({ source, version }: SourceName): string {

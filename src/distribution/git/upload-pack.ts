@@ -6,7 +6,7 @@
  */
 import { SkillError } from '../../errors.ts';
 import { quote, shortLine } from '../../manifest/quote.ts';
-import type { TransferWatch } from '../contract.ts';
+import type { TransferWatch } from '../transfer-watch.ts';
 import type { HttpAnswer, HttpClient } from '../http/client.ts';
 import { badAnswer, notThere } from '../sources/problems.ts';
 import { isCommit } from '../references.ts';

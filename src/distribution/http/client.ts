@@ -8,7 +8,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { sha256 } from '../../load/digest.ts';
-import type { TransferWatch } from '../contract.ts';
+import type { TransferWatch } from '../transfer-watch.ts';
 import { announcedLength, readInto, readSome } from './body.ts';
 import { Connections, exchange, TransferFault, type Incoming } from './exchange.ts';
 import { badStatus, interrupted, refused, unreachable, wrongDigest } from './problems.ts';

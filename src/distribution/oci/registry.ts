@@ -7,7 +7,7 @@
 import { printableJson } from '../../manifest/printable.ts';
 import { quote } from '../../manifest/quote.ts';
 import { MANIFEST_TYPES } from '../../vocabulary/oci-types.ts';
-import type { TransferWatch } from '../contract.ts';
+import type { TransferWatch } from '../transfer-watch.ts';
 import type { HttpClient } from '../http/client.ts';
 import { type HttpAnswer, type HttpAsk } from '../http/client.ts';
 import { badStatus } from '../http/problems.ts';

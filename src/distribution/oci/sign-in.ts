@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { HttpAnswer, HttpClient } from '../http/client.ts';
 import { badStatus } from '../http/problems.ts';
 import { parseWebAddress } from '../http/web-address.ts';
-import type { TransferWatch } from '../contract.ts';
+import type { TransferWatch } from '../transfer-watch.ts';
 import { SkillError } from '../../errors.ts';
 import { quote } from '../../manifest/quote.ts';
 import type { Credentials, FindCredentials, Password } from './docker-config.ts';

@@ -5,14 +5,8 @@
  */
 import { SkillError } from '../../errors.ts';
 import { quote } from '../../manifest/quote.ts';
-import type {
-  Delivery,
-  OfferedVersion,
-  PinnedSource,
-  Source,
-  SourceName,
-  TransferWatch,
-} from '../contract.ts';
+import type { Delivery, OfferedVersion, PinnedSource, Source, SourceName } from '../contract.ts';
+import type { TransferWatch } from '../transfer-watch.ts';
 import type { HttpClient } from '../http/client.ts';
 import { ANNOTATIONS } from '../../vocabulary/oci-types.ts';
 import { newestRelease } from '../semver.ts';

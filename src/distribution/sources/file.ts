@@ -13,35 +13,27 @@ import { capped, collect, fileChunks } from '../archives/chunks.ts';
 import { SKILL_ARCHIVE } from '../archives/limits.ts';
 import { archiveRefused } from '../archives/problems.ts';
 import { readArchive } from '../archives/read-archive.ts';
-import type { Delivery, PinnedSource, Source, SourceName } from '../contract.ts';
+import type { Delivery, PinnedSource } from '../contract.ts';
 import { parseFile } from '../references.ts';
-import { movedSource, notThere } from './problems.ts';
+import { notThere } from './problems.ts';
+import { UnversionedSource, type FoundFiles } from './unversioned.ts';
 
 export interface FileSourceOptions {
   /** What relative paths are relative to: the project. */
   folder: string;
 }
 
-interface Found {
-  files: ReadonlyMap<string, Buffer>;
-  revision: string;
-}
-
-export class FileSource implements Source {
+export class FileSource extends UnversionedSource {
   readonly kind = 'file';
   readonly #folder: string;
 
   constructor({ folder }: FileSourceOptions) {
+    super();
     this.#folder = folder;
   }
 
-  parse(reference: string): SourceName {
-    const { source } = parseFile(reference);
-    return { source };
-  }
-
-  reference({ source }: SourceName): string {
-    return source;
+  protected sourceOf(reference: string): string {
+    return parseFile(reference).source;
   }
 
   async fetch(reference: string): Promise<Delivery> {
@@ -50,22 +42,11 @@ export class FileSource implements Source {
     return { pinned: { kind: this.kind, source, revision }, files, attachments: [] };
   }
 
-  async fetchPinned(pinned: PinnedSource): Promise<Delivery> {
-    const delivery = await this.fetch(pinned.source);
-    const { revision } = delivery.pinned;
-    if (revision !== pinned.revision) throw movedSource(pinned, revision);
-    return { ...delivery, pinned };
-  }
-
-  versions(): Promise<undefined> {
-    return Promise.resolve(undefined);
-  }
-
   async currentRevision({ source }: PinnedSource): Promise<string> {
     return (await this.#read(parseFile(source).path)).revision;
   }
 
-  async #read(path: string): Promise<Found> {
+  async #read(path: string): Promise<FoundFiles> {
     const place = resolve(this.#folder, path);
     const stat = lstatSync(place, { throwIfNoEntry: false });
     if (!stat)
@@ -87,7 +68,7 @@ export class FileSource implements Source {
 }
 
 /** The same rules as for any other bundle, so that the digest is the one that `skillcell lock` writes. */
-function readFolder(folder: string): Found {
+function readFolder(folder: string): FoundFiles {
   const { contents, digest, lock, signature } = readBundle(folder);
   const files = new Map(contents);
   if (lock) files.set(LOCK_FILE, lock);
@@ -95,7 +76,7 @@ function readFolder(folder: string): Found {
   return { files, revision: digest };
 }
 
-async function readPacked(file: string): Promise<Found> {
+async function readPacked(file: string): Promise<FoundFiles> {
   const what = `The archive ${quote(basename(file))}`;
   const most = SKILL_ARCHIVE.packedBytes;
   const over = (): Error => archiveRefused(what, `it has more than ${most} bytes`);

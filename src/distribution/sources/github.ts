@@ -8,17 +8,11 @@ import { SkillError } from '../../errors.ts';
 import { quote } from '../../manifest/quote.ts';
 import { REPOSITORY_ARCHIVE } from '../archives/limits.ts';
 import { readArchive } from '../archives/read-archive.ts';
-import type {
-  Delivery,
-  OfferedVersion,
-  PinnedSource,
-  Source,
-  SourceName,
-  TransferWatch,
-} from '../contract.ts';
+import type { Delivery, OfferedVersion, PinnedSource, Source, SourceName } from '../contract.ts';
+import type { TransferWatch } from '../transfer-watch.ts';
 import type { HttpAnswer, HttpAsk, HttpClient } from '../http/client.ts';
 import { badStatus } from '../http/problems.ts';
-import { isCommit, parseGithub, type GithubName } from '../references.ts';
+import { atVersion, isCommit, parseGithub, plainName, type GithubName } from '../references.ts';
 import { readJsonAnswer } from './json-answer.ts';
 import { assertCommit, badAnswer } from './problems.ts';
 
@@ -50,12 +44,11 @@ export class GithubSource implements Source {
   }
 
   parse(reference: string): SourceName {
-    const { source, version } = parseGithub(reference);
-    return { source, version };
+    return plainName(parseGithub(reference));
   }
 
-  reference({ source, version }: SourceName): string {
-    return version === undefined ? source : `${source}@${version}`;
+  reference(name: SourceName): string {
+    return atVersion(name);
   }
 
   async fetch(reference: string, watch?: TransferWatch): Promise<Delivery> {

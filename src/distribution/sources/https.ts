@@ -10,10 +10,11 @@ import { mapConcurrently } from '../../tools/map-concurrently.ts';
 import { FileSet } from '../archives/file-set.ts';
 import { SKILL_ARCHIVE } from '../archives/limits.ts';
 import { readArchive } from '../archives/read-archive.ts';
-import type { Delivery, PinnedSource, Source, SourceName, TransferWatch } from '../contract.ts';
+import type { Delivery, PinnedSource } from '../contract.ts';
+import type { TransferWatch } from '../transfer-watch.ts';
 import type { HttpAnswer, HttpClient } from '../http/client.ts';
 import { parseIndex, type IndexName } from '../references.ts';
-import { badAnswer, movedSource } from './problems.ts';
+import { badAnswer } from './problems.ts';
 import {
   findEntry,
   hasArtifact,
@@ -22,6 +23,7 @@ import {
   type FilesEntry,
   type IndexEntry,
 } from './skill-index.ts';
+import { UnversionedSource, type FoundFiles } from './unversioned.ts';
 
 const PARALLEL = 8;
 
@@ -30,26 +32,17 @@ interface Listed {
   answer: HttpAnswer;
 }
 
-interface Found {
-  files: ReadonlyMap<string, Buffer>;
-  revision: string;
-}
-
-export class HttpsSource implements Source {
+export class HttpsSource extends UnversionedSource {
   readonly kind = 'https';
   readonly #client: HttpClient;
 
   constructor({ client }: { client: HttpClient }) {
+    super();
     this.#client = client;
   }
 
-  parse(reference: string): SourceName {
-    const { source } = parseIndex(reference);
-    return { source };
-  }
-
-  reference({ source }: SourceName): string {
-    return source;
+  protected sourceOf(reference: string): string {
+    return parseIndex(reference).source;
   }
 
   /** The bytes of an index, to search in. */
@@ -67,17 +60,6 @@ export class HttpsSource implements Source {
     return { pinned: { kind: this.kind, source, revision }, files, attachments: [] };
   }
 
-  async fetchPinned(pinned: PinnedSource, watch?: TransferWatch): Promise<Delivery> {
-    const delivery = await this.fetch(pinned.source, watch);
-    const { revision } = delivery.pinned;
-    if (revision !== pinned.revision) throw movedSource(pinned, revision);
-    return { ...delivery, pinned };
-  }
-
-  versions(): Promise<undefined> {
-    return Promise.resolve(undefined);
-  }
-
   async currentRevision({ source }: PinnedSource): Promise<string> {
     const listed = await this.#find(parseIndex(source));
     return statedRevision(listed.entry) ?? (await this.#download(listed)).revision;
@@ -92,11 +74,11 @@ export class HttpsSource implements Source {
     return this.#client.get({ url: name.url, what: whatOf(name), maxBytes: MAX_INDEX_BYTES, watch });
   }
 
-  #download({ entry, answer }: Listed, watch?: TransferWatch): Promise<Found> {
+  #download({ entry, answer }: Listed, watch?: TransferWatch): Promise<FoundFiles> {
     return hasArtifact(entry) ? this.#artifact(entry, answer, watch) : this.#eachFile(entry, answer, watch);
   }
 
-  async #artifact(entry: ArtifactEntry, index: HttpAnswer, watch?: TransferWatch): Promise<Found> {
+  async #artifact(entry: ArtifactEntry, index: HttpAnswer, watch?: TransferWatch): Promise<FoundFiles> {
     const { name, type, url, digest } = entry;
     const what = `the skill ${quote(name)}`;
     if (!URL.canParse(url, index.url)) throw badAnswer(what, `its address ${quote(url)} is not a valid URL`);
@@ -115,7 +97,7 @@ export class HttpsSource implements Source {
   }
 
   /** Every path is checked before anything is requested. */
-  async #eachFile(entry: FilesEntry, index: HttpAnswer, watch?: TransferWatch): Promise<Found> {
+  async #eachFile(entry: FilesEntry, index: HttpAnswer, watch?: TransferWatch): Promise<FoundFiles> {
     const { name, files: listed, digest } = entry;
     const set = new FileSet(`The list of files of ${quote(name)}`);
     const wanted = listed.map((file) => ({

@@ -9,17 +9,11 @@ import { z } from 'zod';
 import { quote } from '../../manifest/quote.ts';
 import { SKILL_ARCHIVE } from '../archives/limits.ts';
 import { readArchive } from '../archives/read-archive.ts';
-import type {
-  Delivery,
-  OfferedVersion,
-  PinnedSource,
-  Source,
-  SourceName,
-  TransferWatch,
-} from '../contract.ts';
+import type { Delivery, OfferedVersion, PinnedSource, Source, SourceName } from '../contract.ts';
+import type { TransferWatch } from '../transfer-watch.ts';
 import type { HttpAnswer, HttpClient } from '../http/client.ts';
 import { wrongDigest } from '../http/problems.ts';
-import { parseNpm, type NpmName } from '../references.ts';
+import { atVersion, parseNpm, plainName, type NpmName } from '../references.ts';
 import { readJsonAnswer } from './json-answer.ts';
 import { badAnswer, movedSource } from './problems.ts';
 
@@ -68,12 +62,11 @@ export class NpmSource implements Source {
   }
 
   parse(reference: string): SourceName {
-    const { source, version } = parseNpm(reference);
-    return { source, version };
+    return plainName(parseNpm(reference));
   }
 
-  reference({ source, version }: SourceName): string {
-    return version === undefined ? source : `${source}@${version}`;
+  reference(name: SourceName): string {
+    return atVersion(name);
   }
 
   async fetch(reference: string, watch?: TransferWatch): Promise<Delivery> {

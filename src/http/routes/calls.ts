@@ -18,7 +18,7 @@ import {
   visibleReceipt,
   type VisibleReceipt,
 } from '../receipts.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 import {
   callList,
   callState,
@@ -39,10 +39,10 @@ import {
 import type { Service } from '../service.ts';
 import { statsOf } from '../stats.ts';
 
-const calls: Route = route({
-  method: 'get',
-  path: '/v1/calls',
-  tag: 'calls',
+const callRoute = routesOf('calls');
+const receiptRoute = routesOf('receipts');
+
+const calls: Route = callRoute('get /v1/calls', {
   summary: 'Running calls, and the most recent past ones',
   description: 'All filters apply to past calls; `skill`, `caller` and `tenant` also to running ones.',
   scopes: ['read'],
@@ -58,10 +58,7 @@ const calls: Route = route({
   },
 });
 
-const call: Route = route({
-  method: 'get',
-  path: '/v1/calls/{id}',
-  tag: 'calls',
+const call: Route = callRoute('get /v1/calls/{id}', {
   summary: 'One call: its state if it is running, otherwise its receipt',
   scopes: ['read'],
   answers: { 200: callState },
@@ -72,16 +69,12 @@ const call: Route = route({
   },
 });
 
-const events: Route = route({
-  method: 'get',
-  path: '/v1/calls/{id}/events',
-  tag: 'calls',
+const events: Route = callRoute('get /v1/calls/{id}/events', {
   summary: 'Follow the events of a running call from its start: started, log, denied, done',
   scopes: ['read'],
   answers: { 200: 'text/event-stream' },
   handle: ({ service, identity, param, c }) => {
-    const running = findRunning(service, identity, param('id'));
-    if (!running) throw notRunning(param('id'));
+    const running = theirCall(service, identity, param('id'));
     const leave = service.streams.enter(identity.tenant);
     return streamSSE(c, async (stream) => {
       // Frees the slot immediately: a call may send no event for a long time after its reader disconnected.
@@ -91,25 +84,18 @@ const events: Route = route({
   },
 });
 
-const cancel: Route = route({
-  method: 'delete',
-  path: '/v1/calls/{id}',
-  tag: 'calls',
+const cancel: Route = callRoute('delete /v1/calls/{id}', {
   summary: 'Cancel a running call and kill its cell',
   scopes: ['call'],
   answers: { 200: liveCall },
   handle: ({ service, identity, param, c }) => {
-    const running = findRunning(service, identity, param('id'));
-    if (!running) throw notRunning(param('id'));
+    const running = theirCall(service, identity, param('id'));
     running.cancel();
     return json(c, callView(running));
   },
 });
 
-const receipts: Route = route({
-  method: 'get',
-  path: '/v1/receipts',
-  tag: 'receipts',
+const receipts: Route = receiptRoute('get /v1/receipts', {
   summary: 'Receipts of past calls, newest first',
   scopes: ['read'],
   query: receiptQuery,
@@ -117,10 +103,7 @@ const receipts: Route = route({
   handle: async ({ service, identity, query, c }) => json(c, await receiptsOf(service, identity, query)),
 });
 
-const exported: Route = route({
-  method: 'get',
-  path: '/v1/receipts/export',
-  tag: 'receipts',
+const exported: Route = receiptRoute('get /v1/receipts/export', {
   summary: 'Matching receipts as JSON lines or CSV, newest first',
   description:
     'At most 10000 per answer. If there may be more, the header `Link` has the address of the next ones (`rel="next"`).' +
@@ -132,30 +115,21 @@ const exported: Route = route({
   handle: ({ service, identity, query, c }) => answerExport(c, service, { identity, query }),
 });
 
-const verify: Route = route({
-  method: 'get',
-  path: '/v1/receipts/verify',
-  tag: 'receipts',
+const verify: Route = receiptRoute('get /v1/receipts/verify', {
   summary: 'Verify the hash chain of all receipts',
   scopes: ['admin'],
   answers: { 200: verification },
   handle: async ({ service, c }) => json(c, await service.runtime.audit.elsewhere.verify()),
 });
 
-const receipt: Route = route({
-  method: 'get',
-  path: '/v1/receipts/{id}',
-  tag: 'receipts',
+const receipt: Route = receiptRoute('get /v1/receipts/{id}', {
   summary: 'The receipt of one call',
   scopes: ['read'],
   answers: { 200: storedReceipt },
   handle: ({ service, identity, param, c }) => json(c, receiptOf(service, identity, param('id'))),
 });
 
-const statistics: Route = route({
-  method: 'get',
-  path: '/v1/stats',
-  tag: 'calls',
+const statistics: Route = callRoute('get /v1/stats', {
   summary: 'Calls, latency and denials over time, from the receipts',
   scopes: ['read'],
   query: statsQuery,
@@ -179,6 +153,12 @@ function isSelected({ facts }: WatchedCall, { skill, caller, tenant }: FilterQue
 function findRunning(service: Service, identity: Identity, id: string): WatchedCall | undefined {
   const found = service.live.find(id);
   return found && isTheirs(found, identity) ? found : undefined;
+}
+
+function theirCall(service: Service, identity: Identity, id: string): WatchedCall {
+  const running = findRunning(service, identity, id);
+  if (!running) throw notRunning(id);
+  return running;
 }
 
 function callView({ id, facts, startedAt, state }: WatchedCall): Record<string, unknown> {

@@ -8,13 +8,12 @@ import { answerOutcome } from '../answers.ts';
 import { failure, success } from '../answer-schemas.ts';
 import { writeEvents } from '../events.ts';
 import { programBody } from '../request-schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 import { traceOf } from '../trace.ts';
 
-const run: Route = route({
-  method: 'post',
-  path: '/v1/programs',
-  tag: 'skills',
+const route = routesOf('skills');
+
+const run: Route = route('post /v1/programs', {
   summary: 'Run a program that calls skills, each in a fresh sandbox',
   description:
     'Only if the service was started with `--programs`. Returns the outcome, with the calls inside in `children`. With' +

@@ -5,16 +5,15 @@
  */
 import { packageVersion } from '../../inside.ts';
 import { json } from '../answers.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 import { health, identityAnswer, pairList, readiness } from '../answer-schemas.ts';
 import type { Service } from '../service.ts';
 import type { Gauges } from '../service-metrics.ts';
 import { machineOf } from '../views.ts';
 
-const alive: Route = route({
-  method: 'get',
-  path: '/healthz',
-  tag: 'service',
+const route = routesOf('service');
+
+const alive: Route = route('get /healthz', {
   summary: 'Report whether the service accepts calls',
   scopes: 'open',
   answers: { 200: health, 503: health },
@@ -24,10 +23,7 @@ const alive: Route = route({
   },
 });
 
-const ready: Route = route({
-  method: 'get',
-  path: '/readyz',
-  tag: 'service',
+const ready: Route = route('get /readyz', {
   summary: 'Report whether the service is ready: tokens can be checked, receipts written, and a wall works',
   description: 'The reasons contain no paths. Use /healthz to check that the process is alive.',
   scopes: 'open',
@@ -40,10 +36,7 @@ const ready: Route = route({
   },
 });
 
-const metrics: Route = route({
-  method: 'get',
-  path: '/metrics',
-  tag: 'service',
+const metrics: Route = route('get /metrics', {
   summary: 'Metrics in the Prometheus text format',
   description:
     'Totals over all tenants, and what each tenant used of its quota; nothing about the content of calls. A token of a' +
@@ -65,20 +58,14 @@ async function gaugesOf(service: Service): Promise<Gauges> {
   return { ...service.dispatcher.load, faults, policy: service.policy(), quotas: service.quotas.use, pools };
 }
 
-const me: Route = route({
-  method: 'get',
-  path: '/v1/me',
-  tag: 'service',
+const me: Route = route('get /v1/me', {
   summary: 'Tenant and scopes of the token',
   scopes: ['call', 'read'],
   answers: { 200: identityAnswer },
   handle: ({ identity: { tenant, token, scopes }, c }) => json(c, { tenant, token, scopes: [...scopes] }),
 });
 
-const machine: Route = route({
-  method: 'get',
-  path: '/v1/machine',
-  tag: 'service',
+const machine: Route = route('get /v1/machine', {
   summary: 'Modes this machine supports, and what enforces each field',
   scopes: ['read'],
   answers: { 200: pairList },

@@ -8,7 +8,7 @@ import { streamSSE } from 'hono/streaming';
 import { type Approvals, type Skill, SkillError, type Tenant, pinLines } from '../../inside.ts';
 import { answerOutcome, json } from '../answers.ts';
 import { writeEvents } from '../events.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 import { approvalAnswer, failure, revocation, skillList, skillPage, success } from '../answer-schemas.ts';
 import type { Identity } from '../access.ts';
 import { assertMaySee } from '../receipts.ts';
@@ -19,10 +19,10 @@ import type { SkillSummary } from '../../web/types.ts';
 import { UPLOAD_ROUTES } from './uploads.ts';
 import { pageOf, summaryOf, viewerOf, type Viewer } from '../views.ts';
 
-const list: Route = route({
-  method: 'get',
-  path: '/v1/skills',
-  tag: 'skills',
+const skillRoute = routesOf('skills');
+const trustRoute = routesOf('trust');
+
+const list: Route = skillRoute('get /v1/skills', {
   summary: 'All skills with their capabilities, origin and trust status',
   scopes: ['call', 'read'],
   query: tenantQuery,
@@ -39,10 +39,7 @@ const list: Route = route({
   },
 });
 
-const execute: Route = route({
-  method: 'post',
-  path: '/v1/skills/{name}/execute',
-  tag: 'skills',
+const execute: Route = skillRoute('post /v1/skills/{name}/execute', {
   summary: 'Call a skill once in a fresh sandbox',
   description:
     'Returns the outcome. With `Accept: text/event-stream` it returns events instead: `accepted` with the id of the' +
@@ -65,10 +62,7 @@ const execute: Route = route({
   },
 });
 
-const inspect: Route = route({
-  method: 'get',
-  path: '/v1/skills/{name}',
-  tag: 'skills',
+const inspect: Route = skillRoute('get /v1/skills/{name}', {
   summary: 'One skill: what it declares, what a call would be granted, and what enforces the grant',
   scopes: ['call', 'read'],
   query: tenantQuery,
@@ -79,10 +73,7 @@ const inspect: Route = route({
   },
 });
 
-const approve: Route = route({
-  method: 'put',
-  path: '/v1/skills/{name}/approval',
-  tag: 'trust',
+const approve: Route = trustRoute('put /v1/skills/{name}/approval', {
   summary: 'Approve a skill in exactly its current state',
   description:
     'With `tenant`, the approval counts only for that tenant; without, only for calls of no tenant.',
@@ -101,10 +92,7 @@ const approve: Route = route({
   },
 });
 
-const revoke: Route = route({
-  method: 'delete',
-  path: '/v1/skills/{name}/approval',
-  tag: 'trust',
+const revoke: Route = trustRoute('delete /v1/skills/{name}/approval', {
   summary: 'Revoke all approvals of a skill',
   scopes: ['admin'],
   query: tenantQuery,

@@ -7,16 +7,15 @@ import { SkillError, type Tenant } from '../../inside.ts';
 import type { Identity } from '../access.ts';
 import { json } from '../answers.ts';
 import { removal, uploadAnswer } from '../answer-schemas.ts';
-import { route, type Route } from '../route.ts';
+import { routesOf, type Route } from '../route.ts';
 import type { Service } from '../service.ts';
 import { unknownSkill } from '../shelf.ts';
 
+const route = routesOf('uploads');
+
 const ARCHIVES = ['application/zip', 'application/gzip', 'application/zstd', 'application/x-tar'] as const;
 
-const upload: Route = route({
-  method: 'put',
-  path: '/v1/skills',
-  tag: 'uploads',
+const upload: Route = route('put /v1/skills', {
   summary: 'Upload a skill of this tenant, as an archive; it replaces an earlier upload of the same id',
   description:
     'Nothing of it runs. It is read, verified and judged by the policy, and kept only if that allows it or asks for an' +
@@ -33,10 +32,7 @@ const upload: Route = route({
   },
 });
 
-const remove: Route = route({
-  method: 'delete',
-  path: '/v1/skills/{name}',
-  tag: 'uploads',
+const remove: Route = route('delete /v1/skills/{name}', {
   summary: 'Remove a skill that this tenant uploaded; running calls of it end as usual',
   scopes: ['upload'],
   answers: { 200: removal },

@@ -19,26 +19,18 @@ export interface SchemaRules {
   isOpenApi?: boolean;
 }
 
-/** Common keywords, except those that refer to property names in other ways, such as patterns. */
-const JSON_SCHEMA = [
+/** Keywords that providers accept even where they hold a model to a schema. */
+const STRICT_KEYWORDS = [
   'type',
-  'title',
   'description',
-  'default',
-  'examples',
   'enum',
   'const',
   'properties',
   'required',
   'additionalProperties',
-  'minProperties',
-  'maxProperties',
   'items',
   'minItems',
   'maxItems',
-  'uniqueItems',
-  'minLength',
-  'maxLength',
   'pattern',
   'format',
   'minimum',
@@ -47,6 +39,19 @@ const JSON_SCHEMA = [
   'exclusiveMaximum',
   'multipleOf',
   'anyOf',
+];
+
+/** Common keywords, except those that refer to property names in other ways, such as patterns. */
+const JSON_SCHEMA = [
+  ...STRICT_KEYWORDS,
+  'title',
+  'default',
+  'examples',
+  'minProperties',
+  'maxProperties',
+  'uniqueItems',
+  'minLength',
+  'maxLength',
   'oneOf',
   'allOf',
 ];
@@ -56,26 +61,7 @@ export const OPENAI_RULES: SchemaRules = { keywords: new Set(JSON_SCHEMA) };
 
 /** OpenAI functions with `strict`: the model can only write arguments that match the schema. */
 export const OPENAI_STRICT_RULES: SchemaRules = {
-  keywords: new Set([
-    'type',
-    'description',
-    'enum',
-    'const',
-    'properties',
-    'required',
-    'additionalProperties',
-    'items',
-    'minItems',
-    'maxItems',
-    'pattern',
-    'format',
-    'minimum',
-    'maximum',
-    'exclusiveMinimum',
-    'exclusiveMaximum',
-    'multipleOf',
-    'anyOf',
-  ]),
+  keywords: new Set(STRICT_KEYWORDS),
   formats: new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid']),
   isStrict: true,
 };

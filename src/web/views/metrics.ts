@@ -4,7 +4,7 @@
  * @module
  */
 import { get } from '../api.ts';
-import { chart } from '../charts.ts';
+import { chart, type Series } from '../charts.ts';
 import { h, replace } from '../dom.ts';
 import { axisTime, clock, ms } from '../format.ts';
 import { details, heading, problemOf, table } from '../parts.ts';
@@ -59,17 +59,13 @@ function totals(buckets: Bucket[]): HTMLElement {
 function charts({ buckets, from, to }: Stats): HTMLElement[] {
   const isLong = Date.parse(to) - Date.parse(from) > 12 * 3_600_000;
   const ends = [axisTime(from, isLong), axisTime(to, isLong)] as const;
+  const counts = (title: string, series: readonly Series[]): HTMLElement =>
+    chart({ title, kind: 'bars', ends, format: (value) => String(Math.round(value * 10) / 10), series });
   return [
-    chart({
-      title: 'Calls',
-      kind: 'bars',
-      ends,
-      format: (value) => String(Math.round(value * 10) / 10),
-      series: [
-        { name: 'all', tone: 'main', values: buckets.map(({ calls }) => calls) },
-        { name: 'failed', tone: 'soft', values: buckets.map(({ failed }) => failed) },
-      ],
-    }),
+    counts('Calls', [
+      { name: 'all', tone: 'main', values: buckets.map(({ calls }) => calls) },
+      { name: 'failed', tone: 'soft', values: buckets.map(({ failed }) => failed) },
+    ]),
     chart({
       title: 'Latency',
       kind: 'lines',
@@ -80,13 +76,7 @@ function charts({ buckets, from, to }: Stats): HTMLElement[] {
         { name: 'p50', tone: 'main', values: buckets.map(({ p50_ms }) => p50_ms) },
       ],
     }),
-    chart({
-      title: 'Denials',
-      kind: 'bars',
-      ends,
-      format: (value) => String(Math.round(value * 10) / 10),
-      series: [{ name: 'denied acts', tone: 'bad', values: buckets.map(({ denied }) => denied) }],
-    }),
+    counts('Denials', [{ name: 'denied acts', tone: 'bad', values: buckets.map(({ denied }) => denied) }]),
   ];
 }
 

@@ -164,6 +164,8 @@ describe('the code mode of the AI SDK', () => {
     const big = 'return await tools.double({ n: 1, x: "y".repeat(99) }).catch((e) => e.message)';
     expect(await run(big, limited({ maxToolInputBytes: 20 }))).toContain('the maximum is 20');
     expect(() => run('return 1', limited({ maxStackSizeBytes: 1 }))).toThrow('not enforced');
+    // As a newer version of the package may have it.
+    expect(() => run('return 1', limited({ maxOfTomorrow: 1 }))).toThrow('not enforced');
     const asking = { ...tools, double: { ...tools.double, needsApproval: true } };
     const create = aiSdkCodeMode(runtime, experimental_createCodeModeTool);
     expect(() => create(asking)).toThrow('needs an approval');
@@ -210,6 +212,21 @@ describe('the transport for the code mode of Mastra', () => {
     expect(await run('for (;;);', 1500)).toMatchObject({
       success: false,
       error: { name: 'resource_exceeded', message: expect.stringContaining('1500ms') },
+    });
+  });
+
+  test('keeps the shape of a result, whatever a program that ends its function early returns', async () => {
+    const transport = mastraTransport(runtime);
+    const early = (value: string): Promise<unknown> =>
+      transport.run({
+        program: `}; return ${value}; async function other() {`,
+        ...{ toolIds: [], dispatch: () => Promise.resolve(), timeout: 20_000 },
+      });
+    for (const value of ['null', '5', '[]', '{}'])
+      expect(await early(value)).toEqual({ success: true, logs: [] });
+    expect(await early('{ error: { name: { a: 1 }, stack: [2] } }')).toEqual({
+      ...{ success: false, logs: [] },
+      error: { name: '{"a":1}', message: '' },
     });
   });
 });

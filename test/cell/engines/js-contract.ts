@@ -4,7 +4,16 @@
  * @module
  */
 import { describe, expect, test } from 'vitest';
+import { ODD_VALUE } from '../contract/results.ts';
 import type { JsBench } from './js-wasm/js-bench.ts';
+
+/** A row for tables of denied acts. */
+export const DENIED_VARIABLE: [what: string, capability: string, asked: string, body: string] = [
+  'a required variable',
+  'env',
+  'read NOT_DECLARED',
+  'const { requireEnv } = await import("skillcell:env");\nreturn requireEnv("NOT_" + "DECLARED")',
+];
 
 export function jsContract(bench: JsBench): void {
   describe('results', () => resultContract(bench));
@@ -14,15 +23,11 @@ export function jsContract(bench: JsBench): void {
 
 function resultContract(bench: JsBench): void {
   test('a result is returned unchanged', async () => {
-    const value = {
-      text: 'äß €uro 𝄞 😀 \u0000 \u2028 "quoted" \\ \n\t\u001b[31m',
-      'key with ü 😀': { deep: [[[{ a: [null, true, false] }]]] },
-      numbers: [0, -1, 1.5, 1e300, -1e-300, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER],
-      empty: { list: [], object: {}, text: '' },
-      ['__proto__x']: 1,
-    };
-    const { result } = await bench.succeed(bench.skill('export const execute = (params) => params;'), value);
-    expect(result).toEqual(value);
+    const { result } = await bench.succeed(
+      bench.skill('export const execute = (params) => params;'),
+      ODD_VALUE,
+    );
+    expect(result).toEqual(ODD_VALUE);
   });
 
   test.each([

@@ -6,9 +6,11 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { expect } from 'vitest';
 import { createAuthority, type CellAuthority } from '../../../src/broker/gateway/tls/authority.ts';
 import { parsePolicy, type OperatorPolicy } from '../../../src/policy/operator.ts';
 import { secureServer } from '../../broker/gateway/tls/secure-server.ts';
+import type { Outcome } from '../../../src/outcome.ts';
 
 export class TwoServers {
   readonly authority: CellAuthority = createAuthority();
@@ -37,6 +39,17 @@ export class TwoServers {
       { host: '127.0.0.1', port: this.ports.http, scheme: 'http', methods: ['GET'] },
       { host: '127.0.0.1', port: this.ports.https },
     ];
+  }
+
+  /** `asked` may name the plain server as HTTP. */
+  expectDenied(outcome: Outcome, asked: string): void {
+    const expected = asked.replace('HTTP/', `127.0.0.1:${this.ports.http}/`);
+    expect(outcome).toMatchObject({
+      ok: false,
+      error: { code: 'capability_denied', detail: { capability: 'network', asked: expected } },
+      capabilities: { denied: [{ asked: expected }] },
+    });
+    expect(this.seen).not.toContain('DELETE /x');
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {

@@ -39,6 +39,9 @@ function archive(
   return tempFile(tarOf([...files, ...changes]));
 }
 
+/** The archive with another file in place of one of its own. */
+const changed = (name: string, text: string) => (): string => archive({ changes: [{ name, text }] });
+
 let images: LocalImages;
 beforeEach(() => {
   images = createImageStore({ home: tempFolder() });
@@ -89,26 +92,10 @@ describe("an engine's archive", () => {
       () => archive({ layers: [gzipSync(LAYER).subarray(0, 40)], plain: [LAYER] }),
       'cannot be decompressed',
     ],
-    [
-      'without a list',
-      () => archive({ changes: [{ name: 'manifest.json', text: '[]' }] }),
-      'no valid list of images',
-    ],
-    [
-      'whose list is not JSON',
-      () => archive({ changes: [{ name: 'manifest.json', text: '{' }] }),
-      'no valid list of images',
-    ],
-    [
-      'whose config is not JSON',
-      () => archive({ changes: [{ name: 'config.json', text: 'x' }] }),
-      'config is not valid JSON',
-    ],
-    [
-      'whose config is empty',
-      () => archive({ changes: [{ name: 'config.json', text: '{}' }] }),
-      'config is not valid',
-    ],
+    ['without a list', changed('manifest.json', '[]'), 'no valid list of images'],
+    ['whose list is not JSON', changed('manifest.json', '{'), 'no valid list of images'],
+    ['whose config is not JSON', changed('config.json', 'x'), 'config is not valid JSON'],
+    ['whose config is empty', changed('config.json', '{}'), 'config is not valid'],
     ['that is not a tar file', () => tempFile(Buffer.from('no archive')), 'has no part "manifest.json"'],
   ])('%s is reported as damaged', async (_, file, text) => {
     const error = await failureOf(readArchive(file(), images.blobs));

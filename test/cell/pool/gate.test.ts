@@ -78,6 +78,58 @@ describe('Gate', () => {
     expect(order).toEqual([1, 2, 3, 4, 5]);
   });
 
+  test('gives every owner one slot and a queue of its own, whatever the others hold', async () => {
+    const gate = new Gate({ maxConcurrent: 1, maxQueue: 1 });
+    const [first, second, third, fourth] = [held(), held(), held(), held()] as const;
+    const runs = [first, second].map((job) => gate.run(job.work, undefined, 'greedy'));
+    await expect(gate.run(third.work, undefined, 'greedy')).rejects.toMatchObject({
+      detail: { limit: 'busy' },
+    });
+    runs.push(...[third, fourth].map((job) => gate.run(job.work, undefined, 'other')));
+    await turn();
+    const started = (): boolean[] => [first, second, third, fourth].map((job) => job.started());
+    expect(started()).toEqual([true, false, true, false]);
+    third.end();
+    await runs[2];
+    await turn();
+    // The slot was beyond the limit, so it stays with the owner that it was for.
+    expect(started()).toEqual([true, false, true, true]);
+    for (const job of [first, second, fourth]) job.end();
+    expect(await Promise.all(runs)).toEqual(['done', 'done', 'done', 'done']);
+    expect(gate.queued).toBe(0);
+  });
+
+  test('runs at most one call beyond its limit for each owner, and ends every call', async () => {
+    const call = fc.record({
+      owner: fc.constantFrom('a', 'b', 'c', undefined),
+      turns: fc.nat(3),
+      isAborted: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 3 }),
+        fc.array(call, { maxLength: 25 }),
+        async (maxConcurrent, all) => {
+          const gate = new Gate({ maxConcurrent, maxQueue: 100 });
+          let [inside, most] = [0, 0];
+          const runs = all.map(({ owner, turns, isAborted }) => {
+            const work = async (): Promise<void> => {
+              most = Math.max(most, ++inside);
+              for (let n = 0; n < turns; n++) await turn();
+              inside--;
+            };
+            return gate.run(work, isAborted ? AbortSignal.abort() : undefined, owner);
+          });
+          await Promise.allSettled(runs);
+          expect(most).toBeLessThanOrEqual(maxConcurrent + 3);
+          expect(gate.queued).toBe(0);
+          expect(gate.enter(undefined)).toBeUndefined();
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
   test('never exceeds its limit, and settles every call', async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -6,15 +6,9 @@ import { NO_SITUATION, type Situation } from '../../../src/cell/verdict/situatio
 import { SkillError } from '../../../src/errors.ts';
 import { DEFAULT_LIMITS } from '../../../src/vocabulary/limits.ts';
 import type { Grant } from '../../../src/policy/grant.ts';
+import { grantOf } from '../../broker/support.ts';
 
-const GRANT: Grant = {
-  filesystem: [],
-  network: [],
-  env: {},
-  syscalls: 'default',
-  limits: DEFAULT_LIMITS,
-  withheld: [],
-};
+const GRANT = grantOf();
 
 const REPORT: CellReport = {
   start: 'cold',

@@ -2,12 +2,11 @@
  * Catalogs in real registries, and searching them: what a result says about a skill is proven by its lock and signatures,
  * whatever the catalog says.
  */
-import { chmodSync, mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { goProgram } from '../../../scripts/go-programs.ts';
 import { HttpClient } from '../../../src/distribution/http/client.ts';
 import { listInCatalog } from '../../../src/distribution/oci/catalog.ts';
@@ -27,29 +26,15 @@ import {
 } from '../../../src/vocabulary/oci-types.ts';
 import { serve } from '../http/support.ts';
 import { PersonLine, RUST_ID, RUST_SKILL } from '../person-line.ts';
-import { startRegistry, type Registry, type RegistryName } from '../registries.ts';
+import { registriesForFile } from '../registries-for-file.ts';
+import type { RegistryName } from '../registries.ts';
 
 const NAMES: readonly RegistryName[] = ['docker-registry', 'distribution', 'referrers'];
 const { privateKey, publicKey } = makeKeyPair();
 const OPTIONS = { http: new HttpClient({ env: {} }), credentials: () => Promise.resolve(undefined) };
 const PUBLISHERS = [{ name: 'us', key: publicKey }];
-const registries = new Map<RegistryName, Registry>();
-let room = '';
-
-beforeAll(async () => {
-  // Cells of a root host are not root, and have to reach the homes.
-  room = mkdtempSync(join(tmpdir(), 'skillcell-search-'));
-  chmodSync(room, 0o711);
-  for (const name of NAMES) registries.set(name, await startRegistry(name, join(room, name)));
-}, 120_000);
-
-afterAll(async () => {
-  for (const registry of registries.values()) await registry.stop();
-  OPTIONS.http.close();
-  rmSync(room, { recursive: true, force: true });
-});
-
-const hostOf = (name: RegistryName): string => registries.get(name)?.host ?? '';
+const { room, hostOf } = registriesForFile(NAMES, 'skillcell-search-');
+afterAll(() => OPTIONS.http.close());
 const BUNDLE = readBundle(RUST_SKILL);
 
 interface Listed {
@@ -288,7 +273,7 @@ describe('a catalog that lies', () => {
 describe('skillcell search', () => {
   let people = 0;
   function person(): PersonLine {
-    return new PersonLine(join(room, `person-${++people}`));
+    return new PersonLine(join(room(), `person-${++people}`));
   }
 
   /** Two catalogs in the file of the person, one of them a well-known index. */

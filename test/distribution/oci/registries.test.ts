@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { goProgram } from '../../../scripts/go-programs.ts';
 import { readAttestations } from '../../../src/distribution/attestations.ts';
 import { HttpClient } from '../../../src/distribution/http/client.ts';
@@ -16,28 +16,16 @@ import { publishSkill, type PublishInput, type Published } from '../../../src/di
 import { readBundle } from '../../../src/load/read-bundle.ts';
 import { isGoodEd25519, makeKeyPair, parseSignatures } from '../../../src/trust/signature.ts';
 import { ATTACHMENT_TYPES } from '../../../src/vocabulary/oci-types.ts';
-import { startRegistry, type Registry, type RegistryName } from '../registries.ts';
+import { registriesForFile } from '../registries-for-file.ts';
+import type { RegistryName } from '../registries.ts';
 
 const SKILL = fileURLToPath(new URL('../../../skills/text/word_stats_rust', import.meta.url));
 const NAMES: readonly RegistryName[] = ['docker-registry', 'distribution', 'referrers'];
 const { privateKey, publicKey } = makeKeyPair();
 const OPTIONS = { http: new HttpClient({ env: {} }), credentials: () => Promise.resolve(undefined) };
 const SOURCE = new OciSource(OPTIONS);
-const registries = new Map<RegistryName, Registry>();
-let room = '';
-
-beforeAll(async () => {
-  room = mkdtempSync(join(tmpdir(), 'skillcell-registries-'));
-  for (const name of NAMES) registries.set(name, await startRegistry(name, join(room, name)));
-}, 120_000);
-
-afterAll(async () => {
-  for (const registry of registries.values()) await registry.stop();
-  OPTIONS.http.close();
-  rmSync(room, { recursive: true, force: true });
-});
-
-const hostOf = (name: RegistryName): string => registries.get(name)?.host ?? '';
+const { hostOf } = registriesForFile(NAMES, 'skillcell-registries-');
+afterAll(() => OPTIONS.http.close());
 
 function publish(to: string, changes: Partial<PublishInput> & { version?: string } = {}): Promise<Published> {
   const bundle = readBundle(SKILL);

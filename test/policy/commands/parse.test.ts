@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parseCommand, type CommandContext } from '../../../src/policy/commands/parse.ts';
 import { sha256 } from '../../../src/load/digest.ts';
 import { thrownBy } from '../../thrown.ts';
+import { words } from '../../words.ts';
 
 const FILES = {
   'SKILL.md': '0',
@@ -172,24 +173,7 @@ describe('a command', () => {
 
 describe('whatever the words, a command', () => {
   const nasty = fc.constantFrom(
-    ...[
-      'python',
-      'bash',
-      'sh',
-      'node',
-      'env',
-      '-',
-      '-c',
-      '-m',
-      '-e',
-      '..',
-      '.',
-      '/',
-      '//',
-      '\0',
-      '/skill',
-      '~',
-    ],
+    ...[...words('python bash sh node env - -c -m -e .. . / // /skill ~'), '\0'],
     ...[
       '/skill/scripts/x.py',
       'scripts/x.py',

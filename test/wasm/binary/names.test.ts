@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isExternName, isLabel, uniquenessKey } from '../../../guest/wasm/binary/names.ts';
+import { words } from '../../words.ts';
 
 describe('a kebab-case label', () => {
   test.each(['a', 'a-b-c', 'a1-2-3', 'A', 'A-B-C', 'm1x3d-4CR0NYMS', 'get-JSON'])('can be %s', (label) => {
@@ -15,33 +16,22 @@ describe('a kebab-case label', () => {
 });
 
 describe('an import or export name', () => {
-  test.each([
-    'execute',
-    'wasi:http/types@0.2.1',
-    'wasi:cli/run',
-    'wasi:cli/run@0.2',
-    'a-b:c-d/e-F@1.2.3-rc.1+b-5',
-    '[constructor]foo',
-    '[method]foo.bar-baz',
-    '[static]foo.bar',
-  ])('can be %s', (name) => {
+  test.each(
+    words(
+      'execute wasi:http/types@0.2.1 wasi:cli/run wasi:cli/run@0.2 a-b:c-d/e-F@1.2.3-rc.1+b-5',
+      '[constructor]foo [method]foo.bar-baz [static]foo.bar',
+    ),
+  )('can be %s', (name) => {
     expect(isExternName(name)).toBe(true);
   });
 
   test.each([
-    'wasi:http',
-    'wasi/http',
-    'wasi:http/types@',
-    'wasi:http/types@0.2.1@3',
-    'wasi:http/a/b',
-    'a:b:c/d',
-    'Wasi:http/types',
-    '[method]foo',
-    '[method]foo.bar.baz',
-    '[constructor]foo.bar',
-    '[dtor]foo',
+    ...words(
+      'wasi:http wasi/http wasi:http/types@ wasi:http/types@0.2.1@3 wasi:http/a/b a:b:c/d',
+      'Wasi:http/types [method]foo [method]foo.bar.baz [constructor]foo.bar [dtor]foo',
+      'unlocked-dep=<a:b>',
+    ),
     "x'];process.exit();//",
-    'unlocked-dep=<a:b>',
   ])('cannot be %j', (name) => {
     expect(isExternName(name)).toBe(false);
   });

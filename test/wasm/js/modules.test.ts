@@ -12,6 +12,7 @@ import {
   type ModuleTexts,
 } from '../../../guest/wasm/js/cell/modules.ts';
 import { ModuleError } from '../../../guest/wasm/js/engine/imports.ts';
+import { words } from '../../words.ts';
 
 const FILES = ['skill.ts', 'lib/a.ts', 'lib/b.js', 'lib/deep/c.mts', 'data.json', '__proto__', 'a b.js'];
 const texts: ModuleTexts = {
@@ -60,21 +61,8 @@ test.each([
 test('any import specifier resolves to a file of the bundle, a public module or an error', () => {
   const part = fc.oneof(
     fc.constantFrom(
-      '.',
-      '..',
-      '/',
-      'lib',
-      'deep',
-      'a.ts',
-      'b.js',
-      'skill',
-      'skill.ts',
-      'skillcell:',
-      'prelude',
-      'fs',
-      'node:',
+      ...words('. .. / lib deep a.ts b.js skill skill.ts skillcell: prelude fs node: %2e'),
       '\0',
-      '%2e',
       '\\',
     ),
     fc.string(),

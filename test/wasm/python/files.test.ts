@@ -10,15 +10,8 @@ import { DeviceTree } from '../../../guest/wasm/python/files/devices.ts';
 import { FixedTree } from '../../../guest/wasm/python/files/fixed-tree.ts';
 import { Mounts, resolvePath } from '../../../guest/wasm/python/files/mounts.ts';
 import { Quota, ScratchTree } from '../../../guest/wasm/python/files/scratch.ts';
+import { READ } from './open-options.ts';
 
-const READ: OpenOptions = {
-  read: true,
-  write: false,
-  create: false,
-  exclusive: false,
-  truncate: false,
-  directory: false,
-};
 const CREATE: OpenOptions = { ...READ, write: true, create: true };
 
 function codeOf(act: () => unknown): string {

@@ -42,6 +42,8 @@ test('a command replies with its exit code, and only a command', () => {
   const { channel } = open(true);
   channel.write(ended);
   expect(channel.reply?.body).toEqual({ t: 'ended', exit_code: 3 });
+  expect(() => channel.write(ended)).toThrow(ChannelFault);
+  expect(() => channel.reply).toThrow(ChannelFault);
   const result = open(true).channel;
   expect(() => result.write(frame({ t: 'result' }))).toThrow(ChannelFault);
   expect(() => result.reply).toThrow(ChannelFault);

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
 import { KEPT_EXPORTS, REFERENCE_TABLES } from '../../../guest/wasm/python/engine/exports.ts';
+import { markStores } from '../../../guest/wasm/python/engine/mark-stores.ts';
 import { rewriteModule } from '../../../guest/wasm/python/engine/rewrite.ts';
 import { tableArities, trampolineModule } from '../../../guest/wasm/python/engine/trampoline.ts';
 import { checkImports } from '../../../guest/wasm/python/install/known-imports.ts';
@@ -72,17 +73,21 @@ test('imported globals are never set', () => {
   expect(set).toEqual([]);
 });
 
-test('the rewritten module has the same code, our memory and few exports', () => {
+test('the rewritten module imports our two memories, and has few exports', () => {
   const options = { minPages: 128, maxPages: 65_536, keep: KEPT_EXPORTS, tables: REFERENCE_TABLES };
   const { module, data } = rewriteModule(engine, options);
-  const rewritten = new WebAssembly.Module(module);
+  const rewritten = new WebAssembly.Module(markStores(module));
   checkImports(rewritten);
   expect(
     WebAssembly.Module.exports(rewritten)
       .map(({ name }) => name)
       .toSorted(),
   ).toEqual([...KEPT_EXPORTS, ...Object.keys(REFERENCE_TABLES)].toSorted());
-  expect(WebAssembly.Module.imports(rewritten).filter(({ kind }) => kind === 'memory')).toHaveLength(1);
+  expect(
+    WebAssembly.Module.imports(rewritten)
+      .filter(({ kind }) => kind === 'memory')
+      .map(({ name }) => name),
+  ).toEqual(['memory', 'cards']);
   expect(data.length).toBeGreaterThan(10_000);
 });
 

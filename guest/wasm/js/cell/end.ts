@@ -9,6 +9,7 @@ import type { FailureFields, Unchecked } from '../../../protocol.ts';
 import type { Answer, Failed } from '../../cell/channel.ts';
 import type { Reply } from './running.ts';
 import { outsideName } from '../../cell/limit-names.ts';
+import { CompilerLost } from './program.ts';
 
 const MAX_ERROR_BYTES = 256 * 1024;
 const OUT_OF_MEMORY = /^(?:InternalError|RangeError)$/;
@@ -28,6 +29,10 @@ export function describeReply({ kind, utf8 }: Reply, { output, engine }: ReplyCo
 
 /** The result of a call that did not reply. */
 export function describeEnd(error: unknown, engine: QuickJs): Answer {
+  if (error instanceof CompilerLost) {
+    const { body } = failed('SyntaxError', error.message);
+    return { body: { ...body, exits: true } };
+  }
   if (error instanceof GuestEnd && error.kind === 'limit') return limited(error.detail);
   if (error instanceof GuestEnd && error.kind === 'exit') return failed('NeverSettled', NEVER_SETTLED);
   if (engine.fuel < 0n) return limited('fuel');

@@ -14,6 +14,11 @@ const decoder = new TextDecoder();
 /** A promise or a serializer looks for these on any object; a skill with such a name is called with its full name. */
 const NOT_NAMES: ReadonlySet<string> = new Set(['then', 'toJSON']);
 
+/** Calls that the host runs at once for this one. Further ones wait here. */
+const MOST_AT_ONCE = 64;
+const queue: (() => void)[] = [];
+let running = 0;
+
 type Call = (params?: unknown) => Promise<unknown>;
 
 interface Refused {
@@ -39,10 +44,20 @@ export class SkillCallError extends Error {
 }
 
 async function call(name: string, params: unknown): Promise<unknown> {
-  const { value, bytes } = await ask('skill', { name }, encoder.encode(stringify(params ?? {}))).answer;
+  const payload = encoder.encode(stringify(params ?? {}));
+  if (running < MOST_AT_ONCE) running++;
+  // The call that ends hands its place over.
+  else await new Promise<void>((resolve) => void queue.push(resolve));
+  const { value, bytes } = await ask('skill', { name }, payload).answer.finally(handOver);
   const answer = value as { ok: boolean } & Refused;
   if (!answer.ok) throw new SkillCallError(answer);
   return parse(decoder.decode(bytes));
+}
+
+function handOver(): void {
+  const next = queue.shift();
+  if (next) next();
+  else running--;
 }
 
 function callOf(name: string): Call {

@@ -127,6 +127,9 @@ export class GuestChannel extends StreamNode {
 
   #onFrame(frame: GuestReply): void {
     const kind = frame.body.t as keyof InnerPythonFrames;
+    // The end of a command is the last that its harness sends: a script that claims it is found out by what follows.
+    if (this.#options.isCommand && this.#reply)
+      this.#refuse(new ChannelFault('a frame after the end of the command'));
     switch (kind) {
       case 'denied':
         if (this.#denials++ < MAX_DENIALS) this.#options.onEvent(eventOf('denied', frame.body));

@@ -108,7 +108,8 @@ function ask(...[op, args, bytes]: Parameters<HostLine['ask']>): ReturnType<Host
 /** The guest has exited; nothing of this process is used again. */
 function exit(code: number): never {
   const exitCode = code & 0xff;
-  if (serving && cell?.isCommand) {
+  // A script that claimed its end before it exits breaks the protocol, as in a native cell: then there is no reply.
+  if (serving && cell?.isCommand && !cell.hasReplied) {
     const usage = usageOf(serving.before, cell);
     channel.send({ t: 'ended', exit_code: exitCode, exits: true, ...usage, call: serving.call });
   }

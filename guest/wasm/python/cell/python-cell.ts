@@ -115,6 +115,15 @@ export class PythonCell {
     return this.#options.init.harness.task === 'script';
   }
 
+  /** Whether the guest sent the end of its call, or broke the protocol. */
+  get hasReplied(): boolean {
+    try {
+      return this.#channel.reply !== undefined;
+    } catch {
+      return true;
+    }
+  }
+
   /** Runs one call. The cell must be reset before the next one. Throws after a trap. */
   call(params: Uint8Array, line: HostLine): Answer {
     for (const bytes of this.#bodyOutput.logs) line.log(bytes);
@@ -254,6 +263,7 @@ export class PythonCell {
       code: engine.code,
       initialPages,
       maxPages: init.limits.pages,
+      restoresAll: init.fresh.strict,
       surroundings: this.#surroundings,
       ...(memory ? { memory } : {}),
     });

@@ -27,11 +27,12 @@ export const OPCODE = {
   tableFill: 0xfc11,
 } as const;
 
-/** The opcode, with its prefix as the upper byte, and its first and second index operand. */
+/** The opcode, with its prefix as the upper byte, its first and second index operand, and where it is. */
 export interface Instruction {
   opcode: number;
   first: number;
   second: number;
+  from: number;
 }
 
 /** Calls `visit` for every instruction of a body; its argument is reused for the next one. */
@@ -40,7 +41,7 @@ export function readBody(body: Reader, visit: (instruction: Instruction) => void
     body.u32();
     body.byte();
   }
-  const instruction: Instruction = { opcode: 0, first: 0, second: 0 };
+  const instruction: Instruction = { opcode: 0, first: 0, second: 0, from: 0 };
   while (!body.done) {
     readInstruction(body, instruction);
     visit(instruction);
@@ -55,6 +56,7 @@ function readInstruction(body: Reader, into: Instruction): void {
   const table = first === 0xfc ? BULK : first === 0xfd ? SIMD : PLAIN;
   const kind = table.immediates[code] ?? IMMEDIATE.refused;
   if (kind === IMMEDIATE.refused) body.fail(featureOf(first >= 0xe0 ? first : 0, code), at);
+  into.from = at;
   into.opcode = isPrefixed ? first * 0x100 + code : code;
   readImmediate(body, kind, into);
 }

@@ -5,11 +5,12 @@
  * @module
  */
 /* oxlint-disable no-underscore-dangle -- names of the C library */
-import { layImage } from '../../imaged/memory.ts';
+import { Cards } from '../../imaged/cards.ts';
 import type { Context } from '../host/context.ts';
 import { BridgeAlarm, engineImports } from '../host/imports.ts';
 import { Libraries, type LibraryCode } from '../dlopen/attach.ts';
 import type { EngineExports } from './exports.ts';
+import { CARDS_IMPORT } from './mark-stores.ts';
 import { GuestMemory } from '../../imaged/guest-memory.ts';
 
 export const PAGE_BYTES = 65_536;
@@ -44,6 +45,8 @@ export interface InterpreterOptions {
   surroundings: Omit<Context, 'memory' | 'maxPages' | 'linked'>;
   /** Memory of a previous instance; its content stays until an image is restored. */
   memory?: GuestMemory;
+  /** Whether every byte is restored each time, also those that nothing wrote. */
+  restoresAll?: boolean;
 }
 
 export class Interpreter {
@@ -53,9 +56,9 @@ export class Interpreter {
   readonly trampolineSlot: number;
   readonly libraries: Libraries | undefined;
 
-  constructor({ code, initialPages, maxPages, surroundings, memory }: InterpreterOptions) {
-    this.memory =
-      memory ?? new GuestMemory(new WebAssembly.Memory({ initial: initialPages, maximum: maxPages }));
+  constructor(options: InterpreterOptions) {
+    const { code, maxPages, surroundings } = options;
+    this.memory = options.memory ?? newMemory(options);
     // Looked up each time, because every call has another process.
     const context: Context = {
       memory: this.memory,
@@ -112,7 +115,7 @@ export class Interpreter {
 
   /** Restores the state of the image. Nothing in the guest's memory is read or trusted. */
   restore(image: Image, layout: Layout): void {
-    layImage(this.memory.bytes, image.memory);
+    this.memory.restore(image.memory);
     this.exports.emscripten_stack_set_limits(layout.stackHigh, layout.stackLow);
     this.exports.__stack_pointer.value = image.stackPointer;
     this.alarm.reset();
@@ -120,11 +123,17 @@ export class Interpreter {
 
   #addTrampoline(module: WebAssembly.Module): number {
     const table = this.exports.__indirect_function_table;
-    const env = { memory: this.memory.memory, table };
+    const env = { memory: this.memory.memory, [CARDS_IMPORT.name]: this.memory.cards?.memory, table };
     const slot = table.grow(1);
     table.set(slot, new WebAssembly.Instance(module, { env }).exports['call'] as CallableFunction);
     return slot;
   }
+}
+
+/** The native code of packages is as its authors built it: it marks nothing. */
+function newMemory({ code, initialPages, maxPages, restoresAll = false }: InterpreterOptions): GuestMemory {
+  const memory = new WebAssembly.Memory({ initial: initialPages, maximum: maxPages });
+  return new GuestMemory(memory, new Cards({ maxPages, isComplete: !restoresAll && !code.libraries }));
 }
 
 /** The parameters themselves do not fit. */

@@ -49,8 +49,7 @@ function writeTime(memory: GuestMemory, address: number, seconds: number): void 
     0,
     0,
   ];
-  for (const [index, value] of fields.entries())
-    memory.view.setInt32((address >>> 0) + FIELD_BYTES * index, value, true);
+  for (const [index, value] of fields.entries()) memory.setI32((address >>> 0) + FIELD_BYTES * index, value);
 }
 
 function readTime(memory: GuestMemory, address: number): number {

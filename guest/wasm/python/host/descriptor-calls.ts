@@ -191,7 +191,7 @@ function poll(
     const at = polled + index * POLL_BYTES;
     const isOpen = process.descriptors.has(memory.view.getInt32(at >>> 0, true));
     const events = memory.view.getInt16((at >>> 0) + 4, true) & POLLIN_POLLOUT;
-    memory.view.setInt16((at >>> 0) + 6, isOpen ? events : 0, true);
+    memory.setI16((at >>> 0) + 6, isOpen ? events : 0);
     if (isOpen && events !== 0) ready++;
   }
   if (ready === 0 && timeout !== 0) ports.sleep(timeout < 0 ? Number.POSITIVE_INFINITY : timeout);

@@ -6,6 +6,7 @@
  */
 import { calendarCalls } from './calendar.ts';
 import type { Context, ImportFunctions } from './context.ts';
+import { CARDS_IMPORT } from '../engine/mark-stores.ts';
 import { descriptorCalls } from './descriptor-calls.ts';
 import { ERRNO } from './errno.ts';
 import { pathCalls } from './path-calls.ts';
@@ -57,7 +58,8 @@ export function engineImports(
   const imports: WebAssembly.Imports = {};
   for (const { module: from, name, kind } of WebAssembly.Module.imports(module)) {
     const group = (imports[from] ??= {});
-    if (kind === 'memory') group[name] = context.memory.memory;
+    if (kind === 'memory')
+      group[name] = name === CARDS_IMPORT.name ? context.memory.cards?.memory : context.memory.memory;
     // Addresses of functions for side modules; there are none.
     else if (kind === 'global') group[name] = new WebAssembly.Global({ value: 'i32', mutable: true }, 0);
     else group[name] = functionFor(name, { from, known, alarm });

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { boot, findFunction, runSource } from '../engine/boot.ts';
 import { KEPT_EXPORTS, REFERENCE_TABLES } from '../engine/exports.ts';
 import { Interpreter, PAGE_BYTES, type EngineCode, type Image, type Layout } from '../engine/interpreter.ts';
+import { markStores } from '../engine/mark-stores.ts';
 import { rewriteModule, type DataSegment } from '../engine/rewrite.ts';
 import { tableArities, trampolineModule } from '../engine/trampoline.ts';
 import { ports } from '../cell/ports.ts';
@@ -66,13 +67,14 @@ export interface BuiltEngine {
 export function buildEngine(input: EngineInput): BuiltEngine {
   const { engine, sources } = input;
   const linked = linkLibraries(engine, input.libraries);
-  const { module, data } = rewriteModule(engine, {
+  const { module: unmarked, data } = rewriteModule(engine, {
     minPages: MIN_PAGES,
     maxPages: MAX_PAGES,
     keep: [...KEPT_EXPORTS, ...(linked?.engineExports ?? [])],
     tables: REFERENCE_TABLES,
   });
-  const trampoline = linked?.trampoline ?? trampolineModule(tableArities(engine));
+  const module = markStores(unmarked);
+  const trampoline = markStores(linked?.trampoline ?? trampolineModule(tableArities(engine)));
   const code = {
     module: new WebAssembly.Module(module),
     trampoline: new WebAssembly.Module(trampoline),

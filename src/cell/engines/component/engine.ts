@@ -8,17 +8,17 @@ import type { ComponentInit, Preopen } from '../../../../guest/protocol.ts';
 import { SkillError } from '../../../errors.ts';
 import type { Bundle, FileDigests } from '../../../load/bundle.ts';
 import type { Finding } from '../../../load/inspection.ts';
-import type { EnforcementTable } from '../../../policy/enforcement.ts';
-import { FUEL, nobody, wasm, wasmEnforcement } from '../node-process/wasm-enforcement.ts';
+import { FUEL, nobody, wasm, type OwnEnforcement } from '../node-process/wasm-enforcement.ts';
 import type { Grant } from '../../../policy/grant.ts';
 import { foldersAround, hasWritable } from '../../../policy/guest-folders.ts';
-import type { Artifact, Engine, LaunchSpec, Wall } from '../../contract.ts';
+import type { Artifact, Engine, LaunchSpec } from '../../contract.ts';
 import { stageGuestCode } from '../node-process/guest-code.ts';
 import { heapLimitBehind } from '../node-process/heap-limit.ts';
 import { findNode, type NodeBinary } from '../node-process/node-binary.ts';
 import { SERVING_FLAGS } from '../node-process/serving-flags.ts';
 import { nodeSpec } from '../node-process/spec.ts';
 import { markInUse } from '../node-process/staged-folders.ts';
+import { WasmEngine } from '../node-process/wasm-engine.ts';
 import { installBinary, type Installed } from './install.ts';
 
 const PAGE_BYTES = 64 * 1024;
@@ -32,25 +32,10 @@ const MAX_BINARIES = 8;
 /** V8's inlining budget is in bytes (5000 by default), and metering makes code up to half as large again. */
 export const INLINING_FLAG = '--wasm-inlining-budget=8000';
 
-export interface ComponentEngineOptions {
-  home: string;
-  /** The strongest wall that works on this machine, found by probing. */
-  wall: () => Promise<Wall>;
-}
-
-export class ComponentEngine implements Engine {
+export class ComponentEngine extends WasmEngine implements Engine {
   readonly name = 'component';
-  readonly reusable = true;
-  readonly #options: ComponentEngineOptions;
+  protected readonly inWasm: OwnEnforcement = IN_WASM;
   #staged: { node: NodeBinary; code: string } | undefined;
-
-  constructor(options: ComponentEngineOptions) {
-    this.#options = options;
-  }
-
-  enforces(wall: EnforcementTable): EnforcementTable {
-    return wasmEnforcement(wall, IN_WASM);
-  }
 
   fixedEnv(): Readonly<Record<string, string>> {
     return {};
@@ -103,14 +88,14 @@ export class ComponentEngine implements Engine {
   }
 
   async #install(stagedDir: string, file: string, digest: string): Promise<Installed> {
-    const { home, wall } = this.#options;
+    const { home, wall } = this.options;
     const guest = this.#guest();
     return installBinary({ home, guest, wall: await wall(), stagedDir, file, digest, maxPages: MAX_PAGES });
   }
 
   /** Node and the guest code that cells run, staged on first use. */
   #guest(): { node: NodeBinary; code: string } {
-    const { home } = this.#options;
+    const { home } = this.options;
     this.#staged ??= { node: findNode(home), code: stageGuestCode(home, 'wasm') };
     return this.#staged;
   }

@@ -13,7 +13,8 @@ import { hasGateway, type Grant } from '../../../policy/grant.ts';
 import type { Artifact, Engine } from '../../contract.ts';
 import { BASE_ENV } from '../../native-env.ts';
 import { GATEWAY_ENV } from '../../native-env.ts';
-import type { ImageStore, Refusal, ResolvedImage } from '../../images/contract.ts';
+import type { ImageStore, ResolvedImage } from '../../images/contract.ts';
+import { ImageEngine } from '../../images/image-engine.ts';
 import { findProgram } from '../../images/inside.ts';
 import { withLauncher } from './launcher.ts';
 import { assertParamsFit } from './params-size.ts';
@@ -28,16 +29,8 @@ export interface ExecEngineOptions {
   images: ImageStore;
 }
 
-export class ExecEngine implements Engine {
+export class ExecEngine extends ImageEngine<ExecEngineOptions> implements Engine {
   readonly name = 'exec';
-  readonly reusable = false;
-  readonly #home: string;
-  readonly #images: ImageStore;
-
-  constructor({ home, images }: ExecEngineOptions) {
-    this.#home = home;
-    this.#images = images;
-  }
 
   enforces(wall: EnforcementTable): EnforcementTable {
     return wall;
@@ -48,10 +41,6 @@ export class ExecEngine implements Engine {
     return refusesImage(bundle);
   }
 
-  lacks(bundle: Bundle): Promise<Refusal | undefined> {
-    return this.#images.refusal(bundle.manifest.container ?? {}, bundle);
-  }
-
   fixedEnv(grant: Grant): Readonly<Record<string, string>> {
     return { ...BASE_ENV, ...(hasGateway(grant) ? GATEWAY_ENV : {}) };
   }
@@ -60,12 +49,9 @@ export class ExecEngine implements Engine {
     return 'the program of the image, JSON in and out';
   }
 
-  missing(): undefined {
-    return undefined;
-  }
-
   async prepare(bundle: Bundle): Promise<Artifact> {
-    const prepared = await prepareImage(this.#images, bundle);
+    const { home, images } = this.options;
+    const prepared = await prepareImage(images, bundle);
     const { image, env, resolved } = prepared;
     const spec = {
       argv: await programOf(bundle, prepared),
@@ -80,7 +66,7 @@ export class ExecEngine implements Engine {
       engine: 'exec',
       bundle,
       uses: { image: resolved.digest },
-      spec: (grant) => withLauncher(spec, { home: this.#home, grant, params }),
+      spec: (grant) => withLauncher(spec, { home, grant, params }),
       init: () => ({}),
       failsByExit: true,
       acceptsParams: (bytes, { limits }) => assertParamsFit(bytes, { params, scratch: limits.scratch }),

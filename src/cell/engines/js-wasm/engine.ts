@@ -7,16 +7,16 @@
 import type { JsInit } from '../../../../guest/protocol.ts';
 import { isBuiltin } from 'node:module';
 import type { Bundle, FileDigests } from '../../../load/bundle.ts';
-import type { EnforcementTable } from '../../../policy/enforcement.ts';
-import { broker, FUEL, wasm, wasmEnforcement } from '../node-process/wasm-enforcement.ts';
+import { broker, FUEL, wasm, type OwnEnforcement } from '../node-process/wasm-enforcement.ts';
 import type { Grant } from '../../../policy/grant.ts';
-import type { Artifact, Engine, LaunchSpec, Wall } from '../../contract.ts';
+import type { Artifact, Engine, LaunchSpec } from '../../contract.ts';
 import { stageGuestCode } from '../node-process/guest-code.ts';
 import { heapLimitBehind } from '../node-process/heap-limit.ts';
 import { findNode } from '../node-process/node-binary.ts';
 import { SERVING_FLAGS } from '../node-process/serving-flags.ts';
 import { nodeSpec } from '../node-process/spec.ts';
 import { markInUse } from '../node-process/staged-folders.ts';
+import { WasmEngine } from '../node-process/wasm-engine.ts';
 import { INLINING_FLAG } from '../component/engine.ts';
 import { makeFolder } from './make-folder.ts';
 import { findQuickJs, QUICKJS, readQuickJs } from './quickjs.ts';
@@ -31,25 +31,10 @@ const FUEL_PER_CPU_MS = 64_000_000;
 /** V8's share of the main thread's stack, in KiB; Linux provides 8 MiB. */
 const STACK_KIB = 7000;
 
-export interface JsWasmOptions {
-  home: string;
-  /** The strongest wall that works on this machine, found by probing. */
-  wall: () => Promise<Wall>;
-}
-
-export class JsWasmEngine implements Engine {
+export class JsWasmEngine extends WasmEngine implements Engine {
   readonly name = 'js-wasm';
-  readonly reusable = true;
-  readonly #options: JsWasmOptions;
+  protected readonly inWasm: OwnEnforcement = IN_WASM;
   #isInstalled: boolean | undefined;
-
-  constructor(options: JsWasmOptions) {
-    this.#options = options;
-  }
-
-  enforces(wall: EnforcementTable): EnforcementTable {
-    return wasmEnforcement(wall, IN_WASM);
-  }
 
   fixedEnv(): Readonly<Record<string, string>> {
     return {};
@@ -83,13 +68,13 @@ export class JsWasmEngine implements Engine {
   /** Finds what the scripts of a bundle refer to, by static inspection. */
   async inspect(stagedDir: string, files: FileDigests, entry: string): Promise<ScriptFindings | undefined> {
     if (!isScript(entry)) return undefined;
-    return (await prepareSources({ ...this.#options, stagedDir, files, entry })).findings;
+    return (await prepareSources({ ...this.options, stagedDir, files, entry })).findings;
   }
 
   async prepare(bundle: Bundle): Promise<Artifact> {
-    const { home } = this.#options;
+    const { home } = this.options;
     const engine = await this.#engine();
-    const { folder } = await prepareSources({ ...this.#options, ...bundle });
+    const { folder } = await prepareSources({ ...this.options, ...bundle });
     const [node, code] = [findNode(home), stageGuestCode(home, 'wasm')];
     const spec = (grant: Grant): LaunchSpec => {
       for (const used of [code, engine, folder]) markInUse(used);
@@ -121,7 +106,7 @@ export class JsWasmEngine implements Engine {
 
   #engine(): Promise<string> {
     return makeFolder({
-      ...this.#options,
+      ...this.options,
       key: `engine-${QUICKJS.sha256.slice(0, 16)}`,
       what: 'JavaScript for Wasm',
       entry: 'js/install/main.js',

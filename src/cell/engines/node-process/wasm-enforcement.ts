@@ -32,11 +32,11 @@ const IN_ANY_WASM = {
   processes: wasm('the engine cannot start any'),
 } satisfies Partial<EnforcementTable>;
 
+/** What one engine adds to it. */
+export type OwnEnforcement = Pick<EnforcementTable, 'scratch'> & Partial<EnforcementTable>;
+
 /** A new field has to be named here or above: what a wall enforces for processes may mean nothing for what runs in Wasm. */
-export function wasmEnforcement(
-  wall: EnforcementTable,
-  own: Pick<EnforcementTable, 'scratch'> & Partial<EnforcementTable>,
-): EnforcementTable {
+export function wasmEnforcement(wall: EnforcementTable, own: OwnEnforcement): EnforcementTable {
   return {
     timeout: wall.timeout,
     cpu: wall.cpu,

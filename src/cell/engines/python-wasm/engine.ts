@@ -5,12 +5,11 @@
  */
 import type { PythonWasmInit } from '../../../../guest/protocol.ts';
 import type { Bundle } from '../../../load/bundle.ts';
-import type { EnforcementTable } from '../../../policy/enforcement.ts';
-import { wasm, wasmEnforcement } from '../node-process/wasm-enforcement.ts';
+import { wasm, type OwnEnforcement } from '../node-process/wasm-enforcement.ts';
 import type { Command, ParsedCommand } from '../../../policy/commands/command.ts';
 import { mayReachHosts, type Grant } from '../../../policy/grant.ts';
 import { NEW_MEMORY_ONLY, type PythonFreshness } from '../../../policy/python-freshness.ts';
-import type { Artifact, Engine, LaunchSpec, Mount, Wall } from '../../contract.ts';
+import type { Artifact, Engine, LaunchSpec, Mount } from '../../contract.ts';
 import { BASE_ENV, commandEnv, workingFolder } from '../../native-env.ts';
 import { stageGuestCode } from '../node-process/guest-code.ts';
 import { heapLimitBehind } from '../node-process/heap-limit.ts';
@@ -18,6 +17,7 @@ import { findNode } from '../node-process/node-binary.ts';
 import { SERVING_FLAGS } from '../node-process/serving-flags.ts';
 import { nodeSpec } from '../node-process/spec.ts';
 import { markInUse } from '../node-process/staged-folders.ts';
+import { WasmEngine, type WasmEngineOptions } from '../node-process/wasm-engine.ts';
 import { assertModule } from '../python/command-module.ts';
 import { harnessInit } from '../python/harness-init.ts';
 import { BaseImages } from './base-images.ts';
@@ -42,10 +42,7 @@ const GUEST_PLACES = {
 } as const;
 const CELL_FOLDERS = Object.keys(GUEST_PLACES) as (keyof typeof GUEST_PLACES)[];
 
-export interface PythonWasmOptions {
-  home: string;
-  /** The strongest wall that works on this machine, found by probing. */
-  wall: () => Promise<Wall>;
+export interface PythonWasmOptions extends WasmEngineOptions {
   /** Folder in which several homes share prepared engines. */
   shared?: string | undefined;
   onProgress?: ((text: string) => void) | undefined;
@@ -65,23 +62,14 @@ export interface CellFolders {
   saved?: string | undefined;
 }
 
-export class PythonWasmEngine implements Engine {
+export class PythonWasmEngine extends WasmEngine<PythonWasmOptions> implements Engine {
   readonly name = 'python-wasm';
-  readonly reusable = true;
   /** Restoring the interpreter's memory takes about as long as a short call. */
   readonly takesTurns = true;
-  readonly #options: PythonWasmOptions;
+  protected readonly inWasm: OwnEnforcement = IN_WASM;
   #isInstalled: boolean | undefined;
   /** By the digest of the packages' native code that they contain. */
   readonly #images = new Map<string | undefined, Promise<BaseImages>>();
-
-  constructor(options: PythonWasmOptions) {
-    this.#options = options;
-  }
-
-  enforces(wall: EnforcementTable): EnforcementTable {
-    return wasmEnforcement(wall, IN_WASM);
-  }
 
   fixedEnv(grant: Grant, { kind }: Pick<Bundle, 'kind'>): Readonly<Record<string, string>> {
     return kind === 'script' ? { ...BASE_ENV, PWD: workingFolder(grant) } : BASE_ENV;
@@ -107,13 +95,13 @@ export class PythonWasmEngine implements Engine {
     if (refusal !== undefined) return refusal;
     if (kind !== 'script' && !entry.endsWith('.py')) return `the engine python-wasm cannot run "${entry}"`;
     if ((manifest.limits.processes ?? 0) > 0) return 'the skill declares processes, and Wasm has none';
-    const environment = wasmEnvironment({ home: this.#options.home, bundle });
+    const environment = wasmEnvironment({ home: this.options.home, bundle });
     return environment.refusal ?? (command && refusesImports(bundle, command, environment));
   }
 
   async prepare(bundle: Bundle, command?: Command): Promise<Artifact> {
-    const { home } = this.#options;
-    const fresh = this.#options.fresh?.() ?? NEW_MEMORY_ONLY;
+    const { home } = this.options;
+    const fresh = this.options.fresh?.() ?? NEW_MEMORY_ONLY;
     const { folder } = wasmEnvironment({ home, bundle });
     assertModule(command, bundle, folder);
     const uses =
@@ -154,13 +142,13 @@ export class PythonWasmEngine implements Engine {
   }
 
   async #openPackages(images: BaseImages, folder: string): Promise<Packages> {
-    const { home, wall } = this.#options;
+    const { home, wall } = this.options;
     return openPackages({ home, wall: await wall(), images, folder });
   }
 
   /** Returns a function that makes the launch spec of a cell with these folders. */
   cellSpec({ code }: BaseImages): (folders: CellFolders) => LaunchSpec {
-    const { home } = this.#options;
+    const { home } = this.options;
     const [node, harness] = [findNode(home), stageGuestCode(home, 'wasm')];
     return (folders) => {
       markInUse(harness);
@@ -178,7 +166,7 @@ export class PythonWasmEngine implements Engine {
 
   /** Installs the engine if it is missing. Packages with native code get their own engine. */
   images(packages?: string): Promise<BaseImages> {
-    const { home, wall, onProgress, shared } = this.#options;
+    const { home, wall, onProgress, shared } = this.options;
     const native = packages !== undefined && nativeCodeIn(packages).length > 0 ? packages : undefined;
     const key = native && nativeCodeDigest(native);
     const known = this.#images.get(key);

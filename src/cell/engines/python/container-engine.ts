@@ -13,24 +13,20 @@ import { bytecodeFolder, inspectionKey } from './bytecode.ts';
 import { harnessThreads, pythonCallInit } from './engine.ts';
 import { containerPythonSpec, findPython, type ImagePython } from './image-python.ts';
 import type { Interpreter } from './interpreter.ts';
-import type { ImageStore, Refusal } from '../../images/contract.ts';
+import type { ImageStore } from '../../images/contract.ts';
+import { ImageEngine } from '../../images/image-engine.ts';
 import { prepareImage, refusesImage, type PreparedImage } from '../../images/engine-image.ts';
 
-export interface ContainerPythonOptions {
+/** Of the engines that run the Python of an image. */
+export interface ImagePythonOptions {
   home: string;
   images: ImageStore;
-  /** The system Python, which compiles the harness for images with the same version. */
+  /** The system Python, which compiles the harness for images with the same version, and whose packages commands use. */
   interpreter: Interpreter | undefined;
 }
 
-export class ContainerPythonEngine implements Engine {
+export class ContainerPythonEngine extends ImageEngine<ImagePythonOptions> implements Engine {
   readonly name = 'python';
-  readonly reusable = false;
-  readonly #options: ContainerPythonOptions;
-
-  constructor(options: ContainerPythonOptions) {
-    this.#options = options;
-  }
 
   enforces(wall: EnforcementTable): EnforcementTable {
     return wall;
@@ -43,10 +39,6 @@ export class ContainerPythonEngine implements Engine {
     return refusesImage(bundle);
   }
 
-  lacks(bundle: Bundle): Promise<Refusal | undefined> {
-    return this.#options.images.refusal(bundle.manifest.container ?? {}, bundle);
-  }
-
   fixedEnv(grant: Grant): Readonly<Record<string, string>> {
     return { ...BASE_ENV, PWD: '/skill', ...(hasGateway(grant) ? GATEWAY_ENV : {}) };
   }
@@ -55,12 +47,8 @@ export class ContainerPythonEngine implements Engine {
     return 'the Python of the image';
   }
 
-  missing(): undefined {
-    return undefined;
-  }
-
   async prepare(bundle: Bundle): Promise<Artifact> {
-    const prepared = await prepareImage(this.#options.images, bundle);
+    const prepared = await prepareImage(this.options.images, bundle);
     const spec = this.#spec(bundle, prepared, await findPython(prepared));
     return {
       engine: 'python',
@@ -72,7 +60,7 @@ export class ContainerPythonEngine implements Engine {
   }
 
   #spec(bundle: Bundle, prepared: PreparedImage, python: ImagePython): LaunchSpec {
-    const { home, interpreter } = this.#options;
+    const { home, interpreter } = this.options;
     const spec = containerPythonSpec({ home, interpreter, bundle, prepared, python });
     const isSame = python.version !== undefined && python.version === interpreter?.version;
     const bytecode = isSame ? bytecodeFolder(home, inspectionKey(bundle.stagedDir, spec)) : undefined;

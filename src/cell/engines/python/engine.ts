@@ -4,7 +4,6 @@
  * @module
  */
 import type { PythonInit } from '../../../../guest/protocol.ts';
-import { SkillError } from '../../../errors.ts';
 import type { Bundle } from '../../../load/bundle.ts';
 import type { EnforcementTable } from '../../../policy/enforcement.ts';
 import { hasGateway, type Grant } from '../../../policy/grant.ts';
@@ -18,6 +17,7 @@ import { stageHarness } from './harness.ts';
 import { harnessInit } from './harness-init.ts';
 import type { Interpreter } from './interpreter.ts';
 import { assertAsInstalled, environmentFor, nativeBytes } from './requirements.ts';
+import { SystemPythonEngine, type SystemPythonOptions } from './system-python.ts';
 import { PythonZygote } from './zygote.ts';
 
 const MIB = 1024 * 1024;
@@ -25,20 +25,12 @@ const MIB = 1024 * 1024;
 const CODE_BYTES = 64 * MIB;
 const ADDRESS_SPACE = `RLIMIT_AS and RLIMIT_DATA: the limit, plus ${CODE_BYTES / MIB} MiB and the native code of packages; page tables by watchdog`;
 
-export interface PythonEngineOptions {
-  home: string;
+export interface PythonEngineOptions extends SystemPythonOptions {
   wall: ForkingWall;
-  interpreter: Interpreter | undefined;
 }
 
-export class PythonEngine implements Engine {
+export class PythonEngine extends SystemPythonEngine<PythonEngineOptions> implements Engine {
   readonly name = 'python';
-  readonly reusable = false;
-  readonly #options: PythonEngineOptions;
-
-  constructor(options: PythonEngineOptions) {
-    this.#options = options;
-  }
 
   enforces(wall: EnforcementTable): EnforcementTable {
     // Python reserves little memory that it does not use, so without a cgroup its address space can be limited instead.
@@ -55,19 +47,12 @@ export class PythonEngine implements Engine {
   }
 
   describe(): string {
-    const { interpreter } = this.#options;
-    return interpreter ? `Python ${interpreter.version} (${interpreter.path})` : 'no system Python';
-  }
-
-  missing(): { reason: string; fix: string } | undefined {
-    if (this.#options.interpreter) return undefined;
-    const reason = 'no system Python was found in /usr/bin or /usr/local/bin';
-    return { reason, fix: 'Install it: apt-get install python3' };
+    return this.describePython();
   }
 
   async prepare(bundle: Bundle): Promise<Artifact> {
-    const { home } = this.#options;
-    const interpreter = this.#interpreter();
+    const { home } = this.options;
+    const interpreter = this.interpreter();
     const environment = environmentFor({ home, interpreter, bundle });
     const uses = environment && (await assertAsInstalled(environment, { bundle, engine: this.name }));
     const spec = pythonSpec(home, interpreter);
@@ -89,16 +74,8 @@ export class PythonEngine implements Engine {
 
   openZygote(artifact: Artifact, grant: Grant): Zygote | undefined {
     // RLIMIT_NPROC is counted per user namespace, which the forks of one zygote share.
-    if (grant.limits.processes > 0 || !this.#options.wall.limitsForks) return undefined;
-    return new PythonZygote({ ...this.#options, artifact, grant });
-  }
-
-  #interpreter(): Interpreter {
-    const { interpreter } = this.#options;
-    if (interpreter) return interpreter;
-    throw new SkillError('skill_unavailable', this.missing()?.reason ?? '', {
-      fix: this.missing()?.fix ?? '',
-    });
+    if (grant.limits.processes > 0 || !this.options.wall.limitsForks) return undefined;
+    return new PythonZygote({ ...this.options, artifact, grant });
   }
 }
 

@@ -12,31 +12,19 @@ import { usualRunner } from '../../../policy/commands/defaults.ts';
 import type { EnforcementTable } from '../../../policy/enforcement.ts';
 import { hasGateway, type Grant } from '../../../policy/grant.ts';
 import type { Artifact, Engine, LaunchSpec } from '../../contract.ts';
-import type { ImageStore, Refusal, ResolvedImage } from '../../images/contract.ts';
+import type { ResolvedImage } from '../../images/contract.ts';
+import { ImageEngine } from '../../images/image-engine.ts';
 import { prepareImage, refusesImage } from '../../images/engine-image.ts';
 import { findProgram } from '../../images/inside.ts';
 import { BASE_ENV, commandEnv, GATEWAY_ENV, GUEST_PACKAGES, workingFolder } from '../../native-env.ts';
 import { assertModule } from '../python/command-module.ts';
+import type { ImagePythonOptions } from '../python/container-engine.ts';
 import { containerPythonSpec, findPython, type ImagePython } from '../python/image-python.ts';
-import type { Interpreter } from '../python/interpreter.ts';
 import { assertAsInstalled } from '../python/requirements.ts';
 import { packagesOf, PROGRAMS_BY_HOST, scriptInit } from './engine.ts';
 
-export interface ContainerScriptOptions {
-  home: string;
-  images: ImageStore;
-  /** The system Python, whose packages are used. */
-  interpreter: Interpreter | undefined;
-}
-
-export class ContainerScriptEngine implements Engine {
+export class ContainerScriptEngine extends ImageEngine<ImagePythonOptions> implements Engine {
   readonly name = 'script';
-  readonly reusable = false;
-  readonly #options: ContainerScriptOptions;
-
-  constructor(options: ContainerScriptOptions) {
-    this.#options = options;
-  }
 
   enforces(wall: EnforcementTable): EnforcementTable {
     return { ...wall, programs: PROGRAMS_BY_HOST };
@@ -49,10 +37,6 @@ export class ContainerScriptEngine implements Engine {
     return refusesImage(bundle);
   }
 
-  lacks(bundle: Bundle): Promise<Refusal | undefined> {
-    return this.#options.images.refusal(bundle.manifest.container ?? {}, bundle);
-  }
-
   fixedEnv(grant: Grant): Readonly<Record<string, string>> {
     return { ...BASE_ENV, PWD: workingFolder(grant), ...(hasGateway(grant) ? GATEWAY_ENV : {}) };
   }
@@ -61,14 +45,10 @@ export class ContainerScriptEngine implements Engine {
     return 'the programs of the image';
   }
 
-  missing(): undefined {
-    return undefined;
-  }
-
   /** Programs are those of the image, not of this machine. */
   async findProgram(bundle: Bundle, name: string): Promise<string> {
     const { container = {} } = bundle.manifest;
-    const image = await this.#options.images.resolve(container, bundle);
+    const image = await this.options.images.resolve(container, bundle);
     return findProgram(image, name).catch((cause: unknown) => {
       if (!(cause instanceof SkillError)) throw cause;
       throw notInImage(name, image, cause);
@@ -76,14 +56,14 @@ export class ContainerScriptEngine implements Engine {
   }
 
   async prepare(bundle: Bundle, command?: Command): Promise<Artifact> {
-    const prepared = await prepareImage(this.#options.images, bundle);
+    const prepared = await prepareImage(this.options.images, bundle);
     const python = await findPython(prepared);
     const runner = command?.runner ?? usualRunner(bundle);
     const packages = this.#packages(bundle, python);
     assertModule(command, bundle, packages);
     const uses =
       packages === undefined ? {} : await assertAsInstalled(packages, { bundle, engine: 'python' });
-    const { home, interpreter } = this.#options;
+    const { home, interpreter } = this.options;
     const spec = containerPythonSpec({ home, interpreter, bundle, prepared, python });
     if (packages !== undefined) spec.mounts.push({ host: packages, guest: GUEST_PACKAGES });
     return {
@@ -98,7 +78,7 @@ export class ContainerScriptEngine implements Engine {
   }
 
   #packages(bundle: Bundle, { version }: ImagePython): string | undefined {
-    const { home, interpreter } = this.#options;
+    const { home, interpreter } = this.options;
     const packages = interpreter && packagesOf({ home, interpreter, bundle });
     if (packages === undefined || version === interpreter?.version) return packages;
     throw new SkillError(

@@ -20,8 +20,8 @@ import { BASE_ENV, GATEWAY_ENV, PROXY_PORT, workingFolder } from '../../native-e
 import { heapLimitBehind } from '../node-process/heap-limit.ts';
 import { assertModule } from '../python/command-module.ts';
 import { harnessInit } from '../python/harness-init.ts';
-import type { Interpreter } from '../python/interpreter.ts';
 import { assertAsInstalled, environmentFor } from '../python/requirements.ts';
+import { SystemPythonEngine, type SystemPythonOptions } from '../python/system-python.ts';
 import { npmPackagesFor } from './npm-packages.ts';
 import { nodeScriptSpec, pythonScriptSpec, type ScriptParts } from './spec.ts';
 
@@ -31,19 +31,8 @@ export const PROGRAMS_BY_HOST = {
   how: 'the host starts only programs that the grant names, inside the cell',
 } as const;
 
-export interface ScriptEngineOptions {
-  home: string;
-  interpreter: Interpreter | undefined;
-}
-
-export class ScriptEngine implements Engine {
+export class ScriptEngine extends SystemPythonEngine<SystemPythonOptions> implements Engine {
   readonly name = 'script';
-  readonly reusable = false;
-  readonly #options: ScriptEngineOptions;
-
-  constructor(options: ScriptEngineOptions) {
-    this.#options = options;
-  }
 
   enforces(wall: EnforcementTable): EnforcementTable {
     return { ...wall, programs: PROGRAMS_BY_HOST };
@@ -58,19 +47,12 @@ export class ScriptEngine implements Engine {
   }
 
   describe(): string {
-    const { interpreter } = this.#options;
-    return `${interpreter ? `Python ${interpreter.version} (${interpreter.path})` : 'no system Python'}, shells, Node ${process.version}`;
-  }
-
-  missing(): { reason: string; fix: string } | undefined {
-    if (this.#options.interpreter) return undefined;
-    const reason = 'no system Python was found in /usr/bin or /usr/local/bin';
-    return { reason, fix: 'Install it: apt-get install python3' };
+    return `${this.describePython()}, shells, Node ${process.version}`;
   }
 
   async prepare(bundle: Bundle, command?: Command): Promise<Artifact> {
-    const { home } = this.#options;
-    const interpreter = this.#interpreter();
+    const { home } = this.options;
+    const interpreter = this.interpreter();
     const runner = command?.runner ?? usualRunner(bundle);
     const packages = packagesOf({ home, interpreter, bundle });
     assertModule(command, bundle, packages);
@@ -94,14 +76,6 @@ export class ScriptEngine implements Engine {
       init: (grant) => scriptInit(bundle, grant, runner),
       ...(runner === 'node' ? { limitBehind: heapLimitBehind } : {}),
     };
-  }
-
-  #interpreter(): Interpreter {
-    const { interpreter } = this.#options;
-    if (interpreter) return interpreter;
-    throw new SkillError('skill_unavailable', this.missing()?.reason ?? '', {
-      fix: this.missing()?.fix ?? '',
-    });
   }
 }
 

@@ -22,6 +22,7 @@ import {
 } from '../../../load/npm-packages.ts';
 import type { PinnedPackage, PinnedPackages } from '../../../load/pins.ts';
 import { removeTree } from '../../../load/remove-tree.ts';
+import { assertFewPackages, assertSmallTree } from './npm-size.ts';
 
 const TIMEOUT_MS = 10 * 60_000;
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
@@ -54,8 +55,10 @@ export async function fetchNpmPackages(
     });
     await npm(['install', '--package-lock-only', ...FLAGS], project);
     const archives = archivesIn(readFileSync(join(scratch, PACKAGE_LOCK), 'utf8'), 'omitted');
+    assertFewPackages(archives.length);
     onInstall?.({ step: 'download', engine: 'npm', what: `${archives.length} packages` });
     await npm(['ci', ...FLAGS], project);
+    await assertSmallTree(join(scratch, 'node_modules'));
     await cp(join(scratch, 'node_modules'), folder, { recursive: true });
     return digestsOf(archives, cache);
   } finally {
@@ -63,24 +66,46 @@ export async function fetchNpmPackages(
   }
 }
 
-/** Pinned versions that are unambiguous are asked for exactly; the result is compared with the pins. */
+/** Pinned versions are asked for exactly, wherever a dependency accepts them; the result is compared with the pins. */
 function projectFor(needs: readonly NpmNeed[], pins: PinnedPackages | undefined): Record<string, unknown> {
-  const versions = new Map<string, string[]>();
-  for (const { name, version } of pins?.packages ?? [])
-    versions.set(name, [...(versions.get(name) ?? []), version]);
-  const only = (name: string): string | undefined => {
-    const [version, ...more] = versions.get(name) ?? [];
-    return more.length === 0 ? version : undefined;
+  const packages = pins?.packages ?? [];
+  const versionFor = ({ requirement, spec }: NpmNeed): string => {
+    const known = packages.filter(({ name }) => name === requirement).map(({ version }) => version);
+    const [version, ...others] = known.length > 1 ? known.filter((one) => isMeant(spec, one)) : known;
+    return others.length === 0 && version !== undefined ? version : spec;
   };
-  const direct = needs.map(({ requirement, spec }) => [requirement, only(requirement) ?? spec] as const);
+  const direct = needs.map((need) => [need.requirement, versionFor(need)] as const);
+  const exact = new Set(direct.filter(([, version]) => EXACT.test(version)).map(([name]) => name));
   const names = new Set(direct.map(([name]) => name));
-  const others = [...versions.keys()].filter((name) => !names.has(name) && only(name) !== undefined);
+  // npm refuses to change what the project itself asks for.
+  const others = packages.filter(({ name }) => !names.has(name) || exact.has(name));
   return {
     name: 'packages-of-a-skill',
     private: true,
     dependencies: Object.fromEntries(direct),
-    overrides: Object.fromEntries(others.map((name) => [name, only(name)])),
+    overrides: Object.fromEntries(overridesFor(others)),
   };
+}
+
+const EXACT = /^\d+\.\d+\.\d+/;
+
+/** Whether `^1.2.0`, `~1.2.0` or `1` means this version, judged by its first numbers. */
+function isMeant(spec: string, version: string): boolean {
+  const [, sign, major, minor] = /^([~^]?)(\d+)(?:\.(\d+))?/.exec(spec) ?? [];
+  const isNarrow = sign !== '^' || major === '0';
+  const start = minor !== undefined && isNarrow ? `${major}.${minor}.` : `${major}.`;
+  return major !== undefined && version.startsWith(start);
+}
+
+/** One version replaces whatever is asked for; one of several, where it fits. */
+function overridesFor(packages: readonly PinnedPackage[]): [string, string][] {
+  const byName = Map.groupBy(packages, ({ name }) => name);
+  return [...byName.values()].flatMap((versions) =>
+    versions.map(({ name, version }): [string, string] => [
+      versions.length > 1 ? `${name}@${version}` : name,
+      version,
+    ]),
+  );
 }
 
 function digestsOf(archives: readonly NpmArchive[], cache: string): PinnedPackage[] {

@@ -6,7 +6,9 @@
 import { accessSync, constants } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Cgroup, CgroupDriver } from './contract.ts';
-import { errorText, readText, removeNow, write } from './directories.ts';
+import { removeNow } from './directories.ts';
+import { errorText } from './error-text.ts';
+import { readText, write } from './files.ts';
 import { isOwnScope, moveToLeaf } from './delegation.ts';
 import { locateOwnCgroups } from './own-cgroup.ts';
 import type { OwnCgroups } from './own-cgroup.ts';

@@ -5,7 +5,8 @@
  */
 import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { makeParent, membersOf } from './directories.ts';
+import { makeParent } from './directories.ts';
+import { membersOf } from './members.ts';
 
 /** Command prefix that runs a command in its own control group. */
 const DELEGATING_COMMAND = 'systemd-run --user --scope -p Delegate=yes';

@@ -1,23 +1,22 @@
 /**
- * The common parts of v1 and v2: directories that are groups, and small files in them.
+ * The common parts of v1 and v2: the driver, and the directories that are groups.
  *
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { mkdir, rmdir, writeFile } from 'node:fs/promises';
+import { existsSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs';
+import { mkdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkillError } from '../../../errors.ts';
 import { isDead, pidNamespace } from '../process-identity.ts';
-import type { CgroupLimits } from './contract.ts';
+import type { Cgroup, CgroupDriver, CgroupLimits } from './contract.ts';
+import { errorCode, errorText } from './error-text.ts';
 
 const PARENT_NAME = /^skillcell-(\d+)-(\d+)-\w+$/;
 const GROUP_NAME = /^[A-Za-z0-9][\w.-]{0,99}$/;
 /** About a second in total: a killed process needs some time to free its memory. */
 const REMOVE_DELAYS_MS = [1, 2, 5, 10, 20, 50, 100, 200, 300, 400];
-/** Killing stops when a round finds no new process; this only bounds a very fast fork bomb. */
-const MAX_KILL_ROUNDS = 1000;
 
 /** A name for the parent directory of all groups of one driver. The pid shows other hosts in its namespace if it is stale. */
 export function parentName(): string {
@@ -33,14 +32,55 @@ export function makeParent(directory: string): void {
   }
 }
 
-export interface GroupSteps {
+/** A group that a driver is about to create. */
+export interface GroupPlan {
+  directories: readonly string[];
+  steps: GroupSteps;
+  open: () => Cgroup;
+}
+
+type DriverFacts = Omit<CgroupDriver, 'create' | 'createAsync' | 'sweepStale' | 'close'>;
+
+interface DriverParts extends DriverFacts {
+  /** Below these, parents of drivers that ended may lie. */
+  roots: readonly string[];
+  /** Why there may be no limit of processes, and what to do about it. */
+  noPids: { reason: string; fix: string };
+  plan: (name: string, limits: CgroupLimits) => GroupPlan;
+}
+
+/** Creating and removing groups is the same in both versions. */
+export function driverOf({ roots, noPids, plan, ...facts }: DriverParts): CgroupDriver {
+  const checked = (name: string, limits: CgroupLimits): GroupPlan => {
+    checkRequest(name, limits);
+    if (limits.pids !== undefined && !facts.limitsPids) throw pidsUnavailable(noPids);
+    return plan(name, limits);
+  };
+  return {
+    ...facts,
+    create(name, limits) {
+      const { directories, steps, open } = checked(name, limits);
+      makeGroup(directories, steps);
+      return open();
+    },
+    async createAsync(name, limits) {
+      const { directories, steps, open } = checked(name, limits);
+      await makeGroupAsync(directories, steps);
+      return open();
+    },
+    sweepStale: () => sweepRoots(roots),
+    close: () => removeWithRetries(facts.directories),
+  };
+}
+
+interface GroupSteps {
   /** Creates the parents of the group. Only called if they are missing. */
   makeParents: () => void;
   setUp: () => void;
 }
 
 /** Creates the group's directories and sets them up; on failure none is left. */
-export function makeGroup(directories: readonly string[], { makeParents, setUp }: GroupSteps): void {
+function makeGroup(directories: readonly string[], { makeParents, setUp }: GroupSteps): void {
   const made: string[] = [];
   try {
     for (const directory of directories) {
@@ -55,7 +95,7 @@ export function makeGroup(directories: readonly string[], { makeParents, setUp }
 }
 
 /** The same without blocking the event loop: the kernel may take milliseconds per directory. */
-export async function makeGroupAsync(
+async function makeGroupAsync(
   directories: readonly string[],
   { makeParents, setUp }: GroupSteps,
 ): Promise<void> {
@@ -95,7 +135,7 @@ function cannotCreate(directory: string, cause: unknown): SkillError {
   });
 }
 
-export function checkRequest(name: string, limits: CgroupLimits): void {
+function checkRequest(name: string, limits: CgroupLimits): void {
   const { memory, pids = 1 } = limits;
   const isSane = [memory, pids].every((limit) => Number.isSafeInteger(limit) && limit > 0);
   if (isSane && GROUP_NAME.test(name)) return;
@@ -106,6 +146,11 @@ export function checkRequest(name: string, limits: CgroupLimits): void {
       fix: 'Use a plain name and positive whole numbers.',
     },
   );
+}
+
+function pidsUnavailable({ reason, fix }: DriverParts['noPids']): SkillError {
+  const message = `No control group can limit the number of processes: ${reason}.`;
+  return new SkillError('unenforceable', message, { fix, detail: { field: 'processes' } });
 }
 
 /** Tries once; true if none of the directories is left. */
@@ -143,7 +188,7 @@ async function removeAll(directories: readonly string[]): Promise<boolean> {
 }
 
 /** Removes parents whose process is dead, with their empty groups. */
-export function sweepRoots(roots: readonly string[]): string[] {
+function sweepRoots(roots: readonly string[]): string[] {
   return roots.flatMap((root) => {
     const parents = subdirectories(root).filter(isStaleParent);
     return parents.map((name) => join(root, name)).filter(removeParent);
@@ -169,84 +214,4 @@ function subdirectories(directory: string): string[] {
   } catch {
     return [];
   }
-}
-
-/** Moves the process into each directory. A dead process is ignored. */
-export async function attachTo(directories: readonly string[], pid: number): Promise<void> {
-  try {
-    await Promise.all(
-      directories.map((directory) => writeFile(join(directory, 'cgroup.procs'), String(pid))),
-    );
-  } catch (error) {
-    if (errorCode(error) !== 'ESRCH') throw error;
-  }
-}
-
-/** Pids in a group. Processes of another pid namespace appear as 0, which must never be signalled. */
-export function membersOf(directory: string): number[] {
-  const text = readText(join(directory, 'cgroup.procs')) ?? '';
-  return text
-    .split('\n')
-    .map(Number)
-    .filter((pid) => pid > 0);
-}
-
-/** Sends SIGKILL to all members, until no new ones appear. */
-export function killMembers(directory: string): void {
-  const killed = new Set([process.pid]);
-  for (let round = 0; round < MAX_KILL_ROUNDS; round++) {
-    const alive = membersOf(directory).filter((pid) => !killed.has(pid));
-    if (alive.length === 0) return;
-    for (const pid of alive) {
-      killed.add(pid);
-      killQuietly(pid);
-    }
-  }
-}
-
-function killQuietly(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch (error) {
-    if (errorCode(error) !== 'ESRCH') throw error;
-  }
-}
-
-export function write(file: string, value: string | number): void {
-  writeFileSync(file, String(value));
-}
-
-/** For settings that not every kernel has. */
-export function writeIfPresent(file: string, value: string | number): void {
-  if (existsSync(file)) write(file, value);
-}
-
-export function readText(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
-}
-
-/** Reads a file with one number; undefined if it is missing. */
-export function readNumber(file: string): number | undefined {
-  const text = readText(file)?.trim();
-  return text === undefined || !/^\d+$/.test(text) ? undefined : Number(text);
-}
-
-/** Reads a `key number` line of a file; undefined if it is missing. */
-export function readField(file: string, key: string): number | undefined {
-  const line = readText(file)
-    ?.split('\n')
-    .find((one) => one.startsWith(`${key} `));
-  return line === undefined ? undefined : Number(line.slice(key.length + 1));
-}
-
-function errorCode(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
-
-export function errorText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

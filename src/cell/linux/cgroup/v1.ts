@@ -5,27 +5,11 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { SkillError } from '../../../errors.ts';
 import { cpuMsOf } from '../memory-watch.ts';
 import type { Cgroup, CgroupDriver, CgroupLimits } from './contract.ts';
-import {
-  attachTo,
-  checkRequest,
-  killMembers,
-  makeGroup,
-  makeGroupAsync,
-  makeParent,
-  membersOf,
-  parentName,
-  readField,
-  readNumber,
-  readText,
-  removeWithRetries,
-  sweepRoots,
-  write,
-  writeIfPresent,
-  type GroupSteps,
-} from './directories.ts';
+import { driverOf, makeParent, parentName, removeWithRetries, type GroupPlan } from './directories.ts';
+import { readField, readNumber, readText, write, writeIfPresent } from './files.ts';
+import { attachTo, killMembers, membersOf } from './members.ts';
 
 /** The directory of our own group in each hierarchy, below which we create groups. */
 export interface V1Roots {
@@ -41,43 +25,28 @@ const TCP_BUFFER_BYTES = 16 * 1024 * 1024;
 export function createV1Driver(roots: V1Roots): CgroupDriver {
   const name = parentName();
   const parents = mapRoots(roots, (root) => join(root, name));
-  return {
+  return driverOf({
     version: 1,
     describe: `cgroup v1 (${controllerNames(parents).join(', ')})`,
     limitsPids: parents.pids !== undefined,
+    noPids: {
+      reason: 'there is no pids controller',
+      fix: 'Mount the pids controller, or limit the processes with rlimits.',
+    },
     countsCpu: parents.cpuacct !== undefined,
     directories: distinct(parents),
-    create(name, limits) {
-      const { group, directories, steps } = planGroup(parents, { name, limits });
-      makeGroup(directories, steps);
-      return groupAt(group);
-    },
-    async createAsync(name, limits) {
-      const { group, directories, steps } = planGroup(parents, { name, limits });
-      await makeGroupAsync(directories, steps);
-      return groupAt(group);
-    },
-    sweepStale: () => sweepRoots(distinct(roots)),
-    close: () => removeWithRetries(distinct(parents)),
-  };
+    roots: distinct(roots),
+    plan: (group, limits) => planGroup(parents, group, limits),
+  });
 }
 
-interface GroupPlan {
-  group: V1Roots;
-  directories: string[];
-  steps: GroupSteps;
-}
-
-function planGroup(parents: V1Roots, request: { name: string; limits: CgroupLimits }): GroupPlan {
-  const { name, limits } = request;
-  checkRequest(name, limits);
-  if (limits.pids !== undefined && parents.pids === undefined) throw pidsUnavailable();
+function planGroup(parents: V1Roots, name: string, limits: CgroupLimits): GroupPlan {
   const group = mapRoots(parents, (parent) => join(parent, name));
   const steps = {
     makeParents: () => distinct(parents).forEach(makeParent),
     setUp: () => setLimits(group, limits),
   };
-  return { group, directories: distinct(group), steps };
+  return { directories: distinct(group), steps, open: () => groupAt(group) };
 }
 
 /** The interface to an existing group. */
@@ -169,15 +138,4 @@ function controllerNames(roots: V1Roots): string[] {
 function distinct(roots: V1Roots): string[] {
   const all = [roots.memory, roots.cpuacct, roots.pids].filter((directory) => directory !== undefined);
   return [...new Set(all)];
-}
-
-function pidsUnavailable(): SkillError {
-  return new SkillError(
-    'unenforceable',
-    'No control group can limit the number of processes: there is no pids controller.',
-    {
-      fix: 'Mount the pids controller, or limit the processes with rlimits.',
-      detail: { field: 'processes' },
-    },
-  );
 }

@@ -4,26 +4,10 @@
  * @module
  */
 import { join } from 'node:path';
-import { SkillError } from '../../../errors.ts';
 import type { Cgroup, CgroupDriver, CgroupLimits } from './contract.ts';
-import {
-  attachTo,
-  checkRequest,
-  killMembers,
-  makeGroup,
-  makeGroupAsync,
-  makeParent,
-  membersOf,
-  parentName,
-  readField,
-  readNumber,
-  readText,
-  removeWithRetries,
-  sweepRoots,
-  write,
-  writeIfPresent,
-  type GroupSteps,
-} from './directories.ts';
+import { driverOf, makeParent, parentName, removeWithRetries, type GroupPlan } from './directories.ts';
+import { readField, readNumber, readText, write, writeIfPresent } from './files.ts';
+import { attachTo, killMembers, membersOf } from './members.ts';
 
 const MICROSECONDS_PER_MS = 1000;
 
@@ -32,35 +16,27 @@ export function createV2Driver(root: string): CgroupDriver {
   const controllers = delegatedControllers(root);
   const parent = join(root, parentName());
   const limitsPids = controllers.includes('pids');
-  const planGroup = (name: string, limits: CgroupLimits): { directory: string; steps: GroupSteps } => {
-    checkRequest(name, limits);
-    if (limits.pids !== undefined && !limitsPids) throw pidsUnavailable();
+  const plan = (name: string, limits: CgroupLimits): GroupPlan => {
     const directory = join(parent, name);
     const steps = {
       makeParents: () => delegate(parent, limitsPids),
       setUp: () => setLimits(directory, limits),
     };
-    return { directory, steps };
+    return { directories: [directory], steps, open: () => groupAt(directory) };
   };
-  return {
+  return driverOf({
     version: 2,
     describe: `cgroup v2 (${['memory', ...(limitsPids ? ['pids'] : [])].join(', ')})`,
     limitsPids,
+    noPids: {
+      reason: 'the pids controller is not delegated',
+      fix: 'Delegate the pids controller, or limit the processes with rlimits.',
+    },
     countsCpu: true,
     directories: [parent],
-    create(name, limits) {
-      const { directory, steps } = planGroup(name, limits);
-      makeGroup([directory], steps);
-      return groupAt(directory);
-    },
-    async createAsync(name, limits) {
-      const { directory, steps } = planGroup(name, limits);
-      await makeGroupAsync([directory], steps);
-      return groupAt(directory);
-    },
-    sweepStale: () => sweepRoots([root]),
-    close: () => removeWithRetries([parent]),
-  };
+    roots: [root],
+    plan,
+  });
 }
 
 /** The controllers that this group delegates to its children. */
@@ -106,15 +82,4 @@ function killGroup(directory: string): void {
   // cgroup.kill exists since Linux 5.14 and kills all members atomically.
   writeIfPresent(join(directory, 'cgroup.kill'), 1);
   killMembers(directory);
-}
-
-function pidsUnavailable(): SkillError {
-  return new SkillError(
-    'unenforceable',
-    'No control group can limit the number of processes: the pids controller is not delegated.',
-    {
-      fix: 'Delegate the pids controller, or limit the processes with rlimits.',
-      detail: { field: 'processes' },
-    },
-  );
 }

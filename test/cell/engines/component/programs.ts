@@ -162,15 +162,18 @@ export const openPath = (path: string, rights: 'read' | 'write'): Uint8Array =>
       (i32.const ${rights === 'write' ? 1 : 0}) (i64.const ${rights === 'write' ? 0x40 : 0x2}) (i64.const 0) (i32.const 0) (i32.const 720)))`,
   });
 
+/** Takes memory from `$top` upwards. */
+export const REALLOC = `(func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (local $at i32)
+    (local.set $at (global.get $top))
+    (global.set $top (i32.add (local.get $at) (i32.and (i32.add (local.get 3) (i32.const 15)) (i32.const -16))))
+    (local.get $at))`;
+
 const echoCore = ({ first = '', start = '' }: { first?: string; start?: string }): string => `(module
   (memory (export "memory") 2)
   (global $top (mut i32) (i32.const 1024))
   (global $calls (mut i32) (i32.const 0))
   ${start === '' ? '' : `(func $start ${start}) (start $start)`}
-  (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (local $at i32)
-    (local.set $at (global.get $top))
-    (global.set $top (i32.add (local.get $at) (i32.and (i32.add (local.get 3) (i32.const 15)) (i32.const -16))))
-    (local.get $at))
+  ${REALLOC}
   (func (export "execute") (param i32 i32) (result i32)
     (if (i32.ne (local.get 1) (i32.const 2)) (then ${first}))
     (global.set $calls (i32.add (global.get $calls) (i32.const 1)))

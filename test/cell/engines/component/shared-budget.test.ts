@@ -7,6 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { component, EXECUTE_TYPES, list, section, str, wat } from '../../../wasm/binary/support.ts';
 import { openTestRuntime } from '../../test-runtime.ts';
 import { WasmBench } from './bench.ts';
+import { REALLOC } from './programs.ts';
 
 const MIB = 1024 * 1024;
 const PAGES_PER_MIB = 16;
@@ -27,10 +28,7 @@ const HELPER = `(module (memory 2) (table $t 1 funcref)
 const main = (helpers: number, first: string): string => `(module
   ${Array.from({ length: helpers }, (_, at) => ['grow', 'entries'].map((name) => `(import "helper${at}" "${name}" (func $${name}${at} (param i32) (result i32)))`).join('')).join('\n')}
   (memory (export "memory") 2) (global $top (mut i32) (i32.const 1024))
-  (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (local $at i32)
-    (local.set $at (global.get $top))
-    (global.set $top (i32.add (local.get $at) (i32.and (i32.add (local.get 3) (i32.const 15)) (i32.const -16))))
-    (local.get $at))
+  ${REALLOC}
   (func (export "execute") (param i32 i32) (result i32)
     (if (i32.ne (local.get 1) (i32.const 2)) (then ${first}))
     (i32.store8 (i32.const 64) (i32.const 0)) (i32.store (i32.const 68) (local.get 0)) (i32.store (i32.const 72) (local.get 1))

@@ -4,7 +4,7 @@
  * @module
  */
 import { afterAll, describe, expect, test } from 'vitest';
-import { jsContract } from '../js-contract.ts';
+import { DENIED_VARIABLE, jsContract } from '../js-contract.ts';
 import { openJsBench } from './js-bench.ts';
 
 const bench = openJsBench();
@@ -85,12 +85,7 @@ describe('denials', () => {
       'POST https://skill.invalid/',
       'await fetch("https://skill.invalid", { method: "post", body: "x" })',
     ],
-    [
-      'a required variable',
-      'env',
-      'read NOT_DECLARED',
-      'const { requireEnv } = await import("skillcell:env");\nreturn requireEnv("NOT_" + "DECLARED")',
-    ],
+    DENIED_VARIABLE,
   ])('%s is denied', async (...denied) => {
     const [, capability, asked, body] = denied;
     // Without the capabilities section, inspection only warns, so the cell boundary itself denies the act.

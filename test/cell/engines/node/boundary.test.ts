@@ -5,6 +5,7 @@
  */
 import { afterAll, describe, expect, test } from 'vitest';
 import { openJsBench } from '../js-wasm/js-bench.ts';
+import { DENIED_VARIABLE } from '../js-contract.ts';
 
 const PLACE = { mode: 'subprocess', engine: 'node' } as const;
 const bench = openJsBench({ pool: { size: 1 } }, PLACE);
@@ -88,12 +89,7 @@ describe('denials', () => {
       'start /usr/bin/true',
       "process.execve('/usr/bin/true', ['true'], {})",
     ],
-    [
-      'a required variable',
-      'env',
-      'read NOT_DECLARED',
-      'const { requireEnv } = await import("skillcell:env");\nreturn requireEnv("NOT_" + "DECLARED")',
-    ],
+    DENIED_VARIABLE,
   ])('%s is denied', async (...denied) => {
     const [, capability, asked, body] = denied;
     const { error, capabilities } = await bench.fail(bench.skillThat(body, LEGACY));

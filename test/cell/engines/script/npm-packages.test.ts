@@ -5,12 +5,13 @@
  * @module
  */
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { createRuntime, type CommandResult, type Outcome } from '../../../../src/index.ts';
+import { assertFewPackages, assertSmallTree } from '../../../../src/cell/engines/script/npm-size.ts';
 import { archivesIn } from '../../../../src/load/npm-packages.ts';
 import { addPackage, useRegistry } from '../../../build/npm-registry.ts';
 import { writeAgentSkill } from '../../../write-agent-skill.ts';
@@ -169,4 +170,45 @@ test('a folder with equal package.json files and other pins does not touch the p
   const again = open.runtime.install(other, { acceptPackages: () => true });
   await expect(again).rejects.toMatchObject({ code: 'manifest_drift' });
   expect(await run(mine, ['node', 'scripts/greet.mjs', 'x'])).toMatchObject({ stdout: 'hello x\n' });
+});
+
+test('two versions of one package are installed again, though newer ones have appeared', async () => {
+  const { folder } = await registry();
+  const files = { 'main.js': '' };
+  addPackage(folder, 'part', { files });
+  addPackage(folder, 'part', { files, version: '2.0.0' });
+  addPackage(folder, 'one', { files, dependencies: { part: '^1.0.0' } });
+  addPackage(folder, 'two', { files, dependencies: { part: '^2.0.0' } });
+  const write = (dependencies: Record<string, string>): string =>
+    writeAgentSkill(open.folder, {
+      files: { ...FILES, 'package.json': JSON.stringify({ name: `own-${++written}`, dependencies }) },
+    });
+  for (const dir of [write({ one: '1', two: '1' }), write({ part: '^1.0.0', two: '1' })]) {
+    addPackage(folder, 'part', { files });
+    addPackage(folder, 'part', { files, version: '2.0.0' });
+    const { installation } = await open.runtime.install(dir);
+    const found = installation.packages['npm']?.packages ?? [];
+    expect(found.filter(({ name }) => name === 'part').map(({ version }) => version)).toEqual([
+      '1.0.0',
+      '2.0.0',
+    ]);
+    for (const version of ['1.9.0', '2.9.0']) addPackage(folder, 'part', { files, version });
+    rmSync(join(folder, 'cache'), { recursive: true, force: true });
+    const home = mkdtempSync(join(open.folder, 'home-'));
+    await using other = createRuntime({ home, cwd: open.folder });
+    const again = await other.install(dir, { acceptPackages: () => true });
+    expect(again.installation.packages['npm']).toEqual(installation.packages['npm']);
+  }
+});
+
+test('a tree of packages that is too large is refused', async () => {
+  const root = mkdtempSync(join(open.folder, 'tree-'));
+  mkdirSync(join(root, 'a/b'), { recursive: true });
+  writeFileSync(join(root, 'a/b/c.js'), 'x'.repeat(100));
+  const limits = { packages: 2, files: 3, bytes: 100 };
+  await assertSmallTree(root, limits);
+  await expect(assertSmallTree(root, { ...limits, files: 2 })).rejects.toThrow('more than 2 files');
+  await expect(assertSmallTree(root, { ...limits, bytes: 99 })).rejects.toThrow('more than 99 bytes');
+  expect(() => assertFewPackages(3, limits)).toThrow('3 packages');
+  assertFewPackages(2, limits);
 });

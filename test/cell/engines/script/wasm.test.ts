@@ -229,12 +229,19 @@ describe('a call in Wasm', () => {
     expect(written.capabilities.denied).toMatchObject([{ asked: 'write /workspace/x' }]);
   });
 
-  test('chooses its exit code, but cannot forge a result or another reply', async () => {
-    const frame = (body: string): string[] =>
-      python(`import os; b = b'${body}'; os.write(3, len(b).to_bytes(4, "little") + b)`);
-    expect(await run(frame('{"t":"ended","exit_code":7}'))).toMatchObject({ exit_code: 7, stdout: '' });
-    for (const body of ['{"t":"result"}', '{"t":"error","type":"x"}', '{"t":"nothing"}'])
-      expect(await call(frame(body))).toMatchObject({ ok: false, error: { code: 'skill_error' } });
+  test('chooses its exit code, but cannot forge an end or another reply, as in a jail', async () => {
+    const frame = (body: string, then = 'pass'): string[] =>
+      python(`import os; b = b'${body}'; os.write(3, len(b).to_bytes(4, "little") + b); ${then}`);
+    const end = '{"t":"ended","exit_code":0}';
+    const ends = [frame(end), frame(end, 'os._exit(7)'), frame(end, 'exit(7)'), frame(end + end)];
+    const bodies = ['{"t":"result"}', '{"t":"error","type":"x"}', '{"t":"nothing"}'];
+    for (const command of [...ends, ...bodies.map((body) => frame(body))])
+      for (const execution of ['wasm', 'subprocess'] as const)
+        expect(await call(command, { execution })).toMatchObject({
+          ok: false,
+          error: { code: 'skill_error' },
+        });
+    expect(await run(python('import os; os._exit(7)'))).toMatchObject({ exit_code: 7 });
     expect(await run(python('print("next")'))).toMatchObject({ stdout: 'next\n' });
   });
 

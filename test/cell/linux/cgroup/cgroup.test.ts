@@ -9,7 +9,7 @@ import { SpareCgroups } from '../../../../src/cell/linux/cgroup/spare-cgroups.ts
 import { createV1Driver } from '../../../../src/cell/linux/cgroup/v1.ts';
 import { pidNamespace } from '../../../../src/cell/linux/process-identity.ts';
 import { SkillError } from '../../../../src/errors.ts';
-import { startGatedPython } from '../../walls/jail/gated-python.ts';
+import { startGatedPython, type GatedPython } from '../../walls/jail/gated-python.ts';
 
 const MIB = 1024 * 1024;
 /** Fills the buffers of loopback connections that are never read. */
@@ -36,6 +36,19 @@ function withDriver(driver: CgroupDriver): void {
   afterAll(async () => {
     await driver.close();
   });
+
+  /** Runs a program inside of a new group. */
+  async function startIn(
+    name: string,
+    memory: number,
+    program: string,
+  ): Promise<{ python: GatedPython; group: Cgroup }> {
+    const python = await startGatedPython(program);
+    const group = driver.create(name, { memory });
+    await group.attach(python.pid);
+    python.release();
+    return { python, group };
+  }
 
   it('leaves nothing behind after probing', () => {
     const second = probeCgroups();
@@ -66,10 +79,7 @@ function withDriver(driver: CgroupDriver): void {
     const free = Number(await unbound.line());
     unbound.child.stdin.end();
     await unbound.exited;
-    const python = await startGatedPython(FILL_TCP);
-    const group = driver.create('buffers', { memory: 48 * MIB });
-    await group.attach(python.pid);
-    python.release();
+    const { python, group } = await startIn('buffers', 48 * MIB, FILL_TCP);
     const bound = Number(await python.line());
     python.child.stdin.end();
     expect(await python.exited).toBe(0);
@@ -79,10 +89,7 @@ function withDriver(driver: CgroupDriver): void {
   });
 
   it('lets the same program run under a larger limit, as a control', async () => {
-    const python = await startGatedPython(ALLOCATE);
-    const group = driver.create('roomy', { memory: 400 * MIB });
-    await group.attach(python.pid);
-    python.release();
+    const { python, group } = await startIn('roomy', 400 * MIB, ALLOCATE);
     expect(await python.line()).toBe(String(200 * MIB));
     python.child.stdin.end();
     expect(await python.exited).toBe(0);
@@ -92,12 +99,11 @@ function withDriver(driver: CgroupDriver): void {
   });
 
   it('reports the CPU time of the whole group', async () => {
-    const python = await startGatedPython(
+    const { python, group } = await startIn(
+      'busy',
+      64 * MIB,
       'import os, time\nif os.fork() == 0:\n    while time.process_time() < 0.2: pass\n    os._exit(0)\nos.wait()',
     );
-    const group = driver.create('busy', { memory: 64 * MIB });
-    await group.attach(python.pid);
-    python.release();
     expect(await python.exited).toBe(0);
     expect(group.usage().cpuMs).toBeGreaterThan(150);
     expect(group.usage().cpuMs).toBeLessThan(5000);
@@ -105,12 +111,11 @@ function withDriver(driver: CgroupDriver): void {
   });
 
   it('kills all processes of a group, and cannot be removed before', async () => {
-    const python = await startGatedPython(
+    const { python, group } = await startIn(
+      'family',
+      128 * MIB,
       'import os, time\nfor _ in range(5):\n    if os.fork() == 0: time.sleep(60); os._exit(0)\nprint("up", flush=True); time.sleep(60)',
     );
-    const group = driver.create('family', { memory: 128 * MIB });
-    await group.attach(python.pid);
-    python.release();
     await python.line();
     const family = group.members();
     expect(family).toHaveLength(6);
