@@ -66,6 +66,7 @@ function addExec(program: CliCommand): void {
     .option('--no-stdin', 'give the command an empty standard input, and do not wait for ours to end')
     .option('--keep-content', 'store command and output in the receipt instead of only their digests')
     .example('exec ./skills/pdf --workspace . -- python scripts/check_fillable_fields.py form.pdf')
+    .afterDashes()
     .runs(async () => (await import('./commands/exec.ts')).exec);
 }
 
@@ -91,6 +92,7 @@ function addRecord(program: CliCommand): void {
     .option('--write', 'write the manifest or overlay instead of only printing the diff')
     .json('print JSON: observations, manifest, diff, unused permissions')
     .example("record ./my_skill --params '{}' --allow-network --allow-secret API_KEY")
+    .afterDashes()
     .runs(async () => {
       const { record } = await import('./commands/record.ts');
       return (skill: string, command: string[], options: object) => record(skill, options, command);

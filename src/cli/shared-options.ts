@@ -4,6 +4,7 @@
  * @module
  */
 import { Command, Option } from 'commander';
+import { SkillError } from '../errors.ts';
 import { MODE_NAMES } from '../vocabulary/modes.ts';
 
 /** Receives the exit code of a command. `main` prints a thrown SkillError. */
@@ -49,6 +50,11 @@ export class CliCommand extends Command {
     return this.addHelpText('after', `\nExample:\n  $ skillcell ${line}`);
   }
 
+  /** The words after the first argument are a command of a skill, which must come after `--`. */
+  afterDashes(): this {
+    return this.hook('preAction', (_, command) => assertSeparated(command, command.args.slice(1)));
+  }
+
   /** Loads the code of a command only when it runs. */
   runs(load: () => Promise<Run>): this {
     return this.action(async (...given: unknown[]) => {
@@ -67,6 +73,22 @@ export function define(parent: CliCommand, usage: string, description: string): 
 /** Adds the command that runs if only the name of its group is given. */
 export function defineDefault(group: CliCommand, usage: string, description: string): CliCommand {
   return group.command(usage, { isDefault: true }).description(description);
+}
+
+/**
+ * Every word of a command of a skill must come after `--`. Before it, an argument of the script such as `--write out` would be
+ * an option of ours, and give the script a permission.
+ */
+function assertSeparated(command: Command, words: readonly string[]): void {
+  const root = command.parent ?? command;
+  const given: unknown = 'rawArgs' in root ? root.rawArgs : process.argv;
+  const all = Array.isArray(given) ? given : [];
+  const end = all.indexOf('--');
+  if (words.length <= (end === -1 ? 0 : all.length - end - 1)) return;
+  throw new SkillError('usage', 'The command of the skill must come after "--"', {
+    fix: `Write it as: skillcell ${command.name()} SKILL [OPTIONS] -- COMMAND`,
+    detail: { words: [...words] },
+  });
 }
 
 /** Options that decide what a call may do and where it runs. */

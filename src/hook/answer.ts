@@ -11,11 +11,11 @@ import { matchesOf } from './globs.ts';
 import { judgeText } from './judge.ts';
 import { unreadable } from './shell-code.ts';
 import { NotUnderstood } from './shell/syntax.ts';
-import { namesPlace, SkillFolders } from './skill-folders.ts';
+import { namesPlace, SkillFolders, TooMuchWork } from './skill-folders.ts';
 import { Surroundings } from './surroundings.ts';
 
 /** Longer commands are not read. */
-export const MAX_COMMAND: number = 1024 * 1024;
+export const MAX_COMMAND: number = 256 * 1024;
 
 export interface HookOptions {
   home: string;
@@ -70,9 +70,22 @@ export function judgeCommand(command: string, cwd: string, options: Omit<HookOpt
     return findings.verdict(command);
   } catch (error) {
     const why = error instanceof NotUnderstood ? error.message : 'Skillcell failed while reading it';
-    return isNearSkill(command, new Surroundings(folders, cwd, options.env))
-      ? { kind: 'deny', reason: unreadable(why) }
+    return isNear(command, error, new Surroundings(new SkillFolders(options.home), cwd, options.env))
+      ? { kind: 'deny', reason: error instanceof TooMuchWork ? TOO_MUCH : unreadable(why) }
       : { kind: 'leave' };
+  }
+}
+
+const TOO_MUCH =
+  'The command names more files than Skillcell can check in time. Split it, or write long text to a file with another tool.';
+
+/** What cannot be judged in time counts as near a skill. */
+function isNear(command: string, error: unknown, surroundings: Surroundings): boolean {
+  if (error instanceof TooMuchWork) return true;
+  try {
+    return isNearSkill(command, surroundings);
+  } catch {
+    return true;
   }
 }
 
@@ -83,7 +96,7 @@ function isNearSkill(command: string, surroundings: Surroundings): boolean {
   const unescaped = unescape(command);
   const bare = [command, unescaped].map((text) => text.replaceAll(/\\\n|\$(?=['"])|["'\\]/g, ''));
   const plain = bare.map((text) => text.replaceAll(/\$\{?\w*\}?/g, ''));
-  const variants = [command, unescaped, ...bare, ...plain];
+  const variants = [...new Set([command, unescaped, ...bare, ...plain])];
   return variants.some(
     (text) =>
       namesPlace(text) || surroundings.mentionIn(text) !== 'none' || hasPatternOfSkill(text, surroundings),
@@ -96,7 +109,7 @@ function hasPatternOfSkill(text: string, { folders, cwd }: Surroundings): boolea
   if (patterns.length > MAX_PATTERNS) return true;
   return patterns.some((pattern) => {
     const path = pattern.startsWith('~/') ? folders.home + pattern.slice(1) : pattern;
-    const found = matchesOf([{ text: path, quoted: false }], cwd);
+    const found = matchesOf([{ text: path, quoted: false }], cwd, folders);
     return found?.some((file) => folders.skillOf(file) !== undefined) ?? true;
   });
 }

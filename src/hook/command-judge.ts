@@ -4,17 +4,18 @@
  * @module
  */
 import { basename, isAbsolute, normalize } from 'node:path';
-import { existsSync } from 'node:fs';
 import { printable, quoteWord, type Findings } from './findings.ts';
-import { grantOf, reasonOfVariable } from './own-commands.ts';
+import { grantOf, hiddenGrant, homesIn, reasonOfVariable, variablesIn } from './own-commands.ts';
 import { sourceOf } from './interpreters.ts';
-import { CHANGE_NAMES, changesSkillcell, kindOf, RUN_DATA, readsOnly } from './programs.ts';
+import { CHANGE_NAMES, changesSkillcell, ENDINGS, kindOf, RUN_DATA, readsOnly } from './programs.ts';
 import type { Interpreter, ProgramKind } from './programs.ts';
-import { runsOfFind } from './find-command.ts';
+import { runsOfFind, searchesSkills } from './find-command.ts';
+import { codeIn, isExpanded } from './standard-input.ts';
 import { judgeShellCode, type CodeJudge, type CodePlace } from './shell-code.ts';
 import type { SimpleCommand, Word } from './shell/syntax.ts';
 import { strongest, type Resolved, type Surroundings } from './surroundings.ts';
 import { isFilled, replacedByXargs, wrappedAt } from './wrappers.ts';
+import { importedFiles, noteGiven, noteRun, noteStartup, noteWrites, runsItsInput } from './written-files.ts';
 
 export interface CommandTask {
   cwd: string;
@@ -30,6 +31,7 @@ export class CommandJudge {
   readonly #place: CodePlace;
   readonly #around: Surroundings;
   readonly #findings: Findings;
+  readonly #state: { around: Surroundings; findings: Findings };
   #command: SimpleCommand = { kind: 'simple', assignments: [], words: [], redirections: [] };
   #resolved: Resolved[] = [];
   /** Undefined for words that only the shell knows, and for patterns. */
@@ -42,6 +44,7 @@ export class CommandJudge {
     this.#place = place;
     this.#around = place.surroundings;
     this.#findings = place.findings;
+    this.#state = { around: this.#around, findings: this.#findings };
   }
 
   judge(command: SimpleCommand): void {
@@ -76,6 +79,9 @@ export class CommandJudge {
 
   #judgeKind(name: string, kind: ProgramKind, from: number): void {
     const args = this.#texts.slice(from + 1);
+    const isOpen = kind === 'unknown' || /^-\w*[ce]$/.test(args[0] ?? '');
+    noteWrites(name, args, { ...this.#state, isFed: isOpen && this.#place.isFed });
+    if (name === 'find') this.#findings.searchesSkills ||= searchesSkills(args, this.#around);
     if (kind === 'reader' || readsOnly(name, args)) return this.#noteMentions(from + 1);
     if (name === 'find') return this.#judgeFind(from);
     if (name === 'cp') return this.#judgeCopy(from);
@@ -95,13 +101,17 @@ export class CommandJudge {
   /** Of an unknown program, the arguments and the input: it may run every file that it gets. */
   #judgeUnknown(name: string, from: number): void {
     const relation = this.#relationOfRest(from + 1);
-    if (relation === 'data') this.#findings.mentionsSkill = true;
+    if (relation === 'data') this.#findings.mention(relation);
+    noteGiven(this.#texts.slice(from + 1), this.#state);
+    const hidden = hiddenGrant(this.#texts.slice(from), this.#task.cwd);
+    if (hidden !== '') this.#findings.grants.push(hidden);
+    if (name === 'shopt') this.#findings.mentionsSkill ||= this.#texts.includes('globstar');
     if (CHANGE_NAMES.has(name)) this.#findings.openRuns.push(`"${name}" changes what commands mean`);
     if (this.#replaced !== undefined)
       this.#findings.openRuns.push(`"xargs" gives "${printable(name)}" what it reads`);
     if (relation === 'code' || relation === 'above' || (relation === 'data' && RUN_DATA.has(name)))
       return this.#deny(`"${printable(name)}" gets a script or a folder of a skill, and could run it.`, true);
-    const root = this.#cwdSkill();
+    const root = this.#around.skillAround(this.#task.cwd);
     if (root !== undefined)
       this.#deny(
         `"${printable(name)}" would run inside the folder of the skill "${basename(root)}", and could run its files. Change to your project first.`,
@@ -109,18 +119,15 @@ export class CommandJudge {
   }
 
   #relationOfRest(from: number): ReturnType<typeof strongest> {
-    const words = this.#command.words.slice(from).map((word) => this.#around.mentionOf(word));
-    return strongest([...words, ...this.#inputs().map((word) => this.#around.mentionOf(word))]);
-  }
-
-  #inputs(): Word[] {
-    return this.#command.redirections
-      .filter(({ operator, body }) => operator.startsWith('<') && body === undefined)
-      .map(({ target }) => target);
+    const inputs = this.#command.redirections.filter(
+      ({ operator, body }) => operator.startsWith('<') && body === undefined,
+    );
+    const words = [...this.#command.words.slice(from), ...inputs.map(({ target }) => target)];
+    return strongest(words.map((word) => this.#around.mentionOf(word)));
   }
 
   #noteMentions(from: number): void {
-    if (this.#relationOfRest(from) !== 'none') this.#findings.mentionsSkill = true;
+    this.#findings.mention(this.#relationOfRest(from));
   }
 
   #judgeWrapper(name: string, from: number, wrapped: number | 'none' | 'unclear'): void {
@@ -134,19 +141,17 @@ export class CommandJudge {
     const between = this.#command.words.slice(from + 1, from + wrapped);
     if (between.some((word) => ['code', 'above'].includes(this.#around.mentionOf(word))))
       return this.#deny(`An argument of "${name}" points into a skill.`, true);
-    if (name === 'env') this.#checkVariables(this.#texts.slice(from + 1, from + wrapped));
+    if (name === 'env') {
+      const set = this.#texts.slice(from + 1, from + wrapped);
+      this.#variables.push(...variablesIn(set));
+      for (const home of homesIn(set)) this.#around.variables.set('HOME', home);
+    }
     if (name === 'xargs') this.#replaced = replacedByXargs(this.#texts.slice(from)) ?? '';
     this.#judgeFrom(from + wrapped);
   }
 
-  /** Variables in front of a command reach Skillcell as well. */
-  #checkVariables(words: readonly (string | undefined)[]): void {
-    for (const word of words) {
-      const [, name = ''] = /^([A-Za-z_]\w*)=/.exec(word ?? '') ?? [];
-      if (changesSkillcell(name)) this.#variables.push(name);
-    }
-  }
-  #variables: string[] = [];
+  /** Variables in front of the command, which reach Skillcell as well. */
+  readonly #variables: string[] = [];
 
   #judgeUvRun(from: number): void {
     const script = this.#texts[from + 2];
@@ -154,23 +159,14 @@ export class CommandJudge {
     if (kind === 'python') {
       const edits = this.#findings.edits.length;
       this.#judgeFrom(from + 2);
-      if (this.#findings.edits.length > edits) this.#dropUv(from, from + 2, '');
+      if (this.#findings.edits.length > edits)
+        this.#findings.dropLauncher(this.#command.words.slice(from), '');
       return;
     }
     const skill = script === undefined || script.startsWith('-') ? undefined : this.#around.skillOf(script);
     if (skill === undefined || script === undefined) return this.#judgeUnknown('uv', from);
     this.#run(from + 2, skill, from + 2);
-    this.#dropUv(from, from + 2, 'python ');
-  }
-
-  /** Skillcell provides the packages itself, so `uv run` is not needed, and would run outside the sandbox. */
-  #dropUv(from: number, to: number, instead: string): void {
-    const [start, end] = [this.#command.words[from]?.start, this.#command.words[to]?.start];
-    const edit = this.#findings.edits.at(-1);
-    if (start === undefined || end === undefined || edit === undefined) return;
-    edit.start = start;
-    edit.end = end;
-    edit.text += instead;
+    this.#findings.dropLauncher(this.#command.words.slice(from), 'python ');
   }
 
   #judgeSource(from: number): void {
@@ -194,6 +190,7 @@ export class CommandJudge {
     const code = words.join(' ');
     const { kind } = judgeShellCode(code, this.#task, { ...this.#place, outer: this.#findings });
     if (kind !== 'leave') this.#deny('"eval" would run a script of a skill.', true);
+    if (/\b(?:cd|pushd|popd)\b/.test(code)) this.#around.isLost = true;
   }
 
   #judgeFind(from: number): void {
@@ -216,7 +213,9 @@ export class CommandJudge {
 
   #judgeInterpreter(name: string, kind: Interpreter, from: number): void {
     const source = sourceOf(kind, this.#texts.slice(from));
+    if (kind === 'shell') noteStartup(this.#texts.slice(from), this.#state);
     if (source.from === 'nothing') return this.#noteMentions(from + 1);
+    if (source.from === 'attached') return this.#judgeAttached(name, source.text, from);
     if (source.from === 'input') return this.#judgeInput(name, kind, from);
     if (source.from === 'unclear') {
       this.#findings.openRuns.push(`"${printable(name)}" has an option that is not known`);
@@ -228,25 +227,46 @@ export class CommandJudge {
     this.#judgeCode(name, kind, from + source.at);
   }
 
+  /** `-mNAME` and `-cCODE` in one word, which `skillcell exec` does not take. */
+  #judgeAttached(name: string, text: string, from: number): void {
+    const relation = this.#around.mentionIn(`import ${text}`);
+    if (relation === 'code' || relation === 'above' || this.#around.skillAround(this.#task.cwd) !== undefined)
+      return this.#deny(`"${printable(name)}" would run code or a module of a skill.`, true);
+    this.#findings.openRuns.push(`"${printable(name)}" has an option that is not known`);
+    this.#judgeUnknown(name, from);
+  }
+
   #judgeScript(name: string, from: number, at: number): void {
     const { text, isPattern, matches } = this.#resolved[at] ?? { text: undefined, isPattern: false };
     if (isPattern) {
       if (matches === undefined || matches.some((path) => this.#around.skillOf(path) !== undefined))
         return this.#deny('A pattern stands in place of the script, and matches files of a skill.', true);
+      this.#findings.openRuns.push('a pattern stands in place of the script');
     } else if (text === undefined) {
       this.#findings.openRuns.push('the script that it runs is computed by the shell');
     } else {
       const skill = this.#around.skillOf(text);
       if (skill !== undefined) return this.#run(from, skill, at);
+      if (
+        name.startsWith('node') &&
+        ENDINGS.some((ending) => this.#around.skillOf(text + ending) !== undefined)
+      )
+        return this.#deny('The script leads into a skill.', true);
       this.#noteRun(text);
+      for (const ending of ENDINGS) this.#noteRun(text + ending);
     }
+    if (
+      this.#replaced !== undefined &&
+      (text === undefined || (this.#replaced !== '' && text.includes(this.#replaced)))
+    )
+      this.#runsInput(name, 'gets its script from "xargs"');
     this.#judgeArguments(name, at);
   }
 
   /** The arguments of the user's own program. In the folder of a skill, a program is not more dangerous than elsewhere. */
   #judgeArguments(name: string, at: number): void {
     const relation = this.#relationOfRest(at);
-    if (relation === 'data') this.#findings.mentionsSkill = true;
+    this.#findings.mention(relation);
     if (isFilled(this.#replaced, this.#texts.slice(at - 1)))
       this.#findings.openRuns.push(`"xargs" gives "${printable(name)}" what it reads`);
     if (relation === 'code' || relation === 'above')
@@ -261,11 +281,9 @@ export class CommandJudge {
     if (module === undefined)
       this.#findings.openRuns.push('the module that it runs is computed by the shell');
     const path = (module ?? '').replaceAll('.', '/');
-    const isFile = this.#around
-      .placesOf(path)
-      .some((place) => existsSync(place) || existsSync(`${place}.py`));
-    const owner = isFile ? this.#around.skillOf(path) : undefined;
-    const root = this.#cwdSkill() ?? owner;
+    const files = [path, `${path}.py`, `${path}/__main__.py`];
+    for (const file of files) this.#noteRun(file);
+    const root = this.#around.skillAround(this.#task.cwd) ?? this.#around.ownerOf(files);
     if (root === undefined) return this.#judgeArguments(name, at + 1);
     if (this.#around.skillOf('.') === root) return this.#run(from, root, at);
     this.#deny('A module of a skill is started from outside its folder.', true);
@@ -276,14 +294,22 @@ export class CommandJudge {
     if (word === undefined) return;
     if (code === undefined) {
       this.#findings.openRuns.push(`"${printable(name)}" runs computed code`);
-      if (this.#around.mentionOf(word) !== 'none' || this.#cwdSkill() !== undefined)
+      if (this.#around.mentionOf(word) !== 'none' || this.#around.skillAround(this.#task.cwd) !== undefined)
         this.#deny('Code that the shell computes mentions a skill.', true);
     } else if (kind === 'shell') this.#judgeShellCode(word, code);
-    else if (['code', 'above'].includes(this.#around.mentionIn(code)) || this.#cwdSkill() !== undefined)
+    else if (
+      ['code', 'above'].includes(this.#around.mentionIn(code)) ||
+      this.#around.skillAround(this.#task.cwd) !== undefined
+    )
       this.#deny(
         `Code for "${printable(name)}" mentions a script or a folder of a skill, or runs inside the folder of a skill. Write the code to a file of your project.`,
         true,
       );
+    else {
+      if (this.#place.isFed && runsItsInput(code))
+        this.#findings.openRuns.push(`"${printable(name)}" may run what it reads`);
+      for (const file of importedFiles(code)) this.#noteRun(file);
+    }
     this.#judgeArguments(name, at + 1);
   }
 
@@ -299,48 +325,35 @@ export class CommandJudge {
     this.#checkOwnVariables();
   }
 
+  #runsInput(name: string, how: string): void {
+    this.#findings.openRuns.push(`"${printable(name)}" ${how}`);
+    this.#findings.runsInput = true;
+  }
+
   /** Code on standard input: a here-document is read, everything else is not known. */
   #judgeInput(name: string, kind: Interpreter, from: number): void {
     const document = this.#command.redirections.findLast(({ operator }) => operator.startsWith('<'));
-    if (document?.body === undefined || this.#replaced !== undefined)
-      this.#findings.openRuns.push(`"${printable(name)}" runs what it reads`);
+    const text = codeIn(document, this.#around);
+    if (text === undefined || this.#replaced !== undefined) this.#runsInput(name, 'runs what it reads');
     else if (kind === 'shell') {
-      if (
-        judgeShellCode(document.body, this.#task, { ...this.#place, outer: this.#findings }).kind !== 'leave'
-      )
+      if (judgeShellCode(text, this.#task, { ...this.#place, outer: this.#findings }).kind !== 'leave')
         this.#deny('A here-document for a shell runs a script of a skill.', true);
-    } else if (['code', 'above'].includes(this.#around.mentionIn(document.body)))
+    } else if (['code', 'above'].includes(this.#around.mentionIn(text)))
       this.#deny(
         `Code for "${printable(name)}" mentions a script or a folder of a skill. Write the code to a file of your project.`,
         true,
       );
-    const isComputed =
-      document?.body !== undefined &&
-      /[$`]/.test(document.body) &&
-      document.target.parts.every((part) => part.kind === 'text' && !part.quoted);
-    if (isComputed) this.#findings.openRuns.push(`"${printable(name)}" runs computed code`);
+    if (isExpanded(document)) this.#findings.openRuns.push(`"${printable(name)}" runs computed code`);
     this.#judgeUnknown(name, from);
   }
 
   /** A program or script that is not of a skill, as far as it is known. */
   #noteRun(path: string): void {
-    for (const place of this.#around.placesOf(path)) this.#findings.run.add(normalize(place));
+    if (noteRun(path, this.#state) === 'copy of a script')
+      this.#deny('The command copies a script of a skill, and runs the copy.', true);
     if (/^\/(?:dev|proc)\//.test(normalize(path))) this.#findings.openRuns.push('it runs what it reads');
     if (this.#around.isLost && !isAbsolute(path))
       this.#findings.openRuns.push('its working directory is not known');
-  }
-
-  /** The skill whose folder the command runs in, unless that is the user's own project. */
-  #cwdSkill(): string | undefined {
-    return this.#around.cwds
-      .filter((cwd) => cwd !== this.#task.cwd || this.#isListed(cwd))
-      .map((cwd) => this.#around.folders.skillOf(cwd))
-      .find((root) => root !== undefined);
-  }
-
-  #isListed(cwd: string): boolean {
-    const root = this.#around.folders.skillOf(cwd);
-    return root !== undefined && this.#around.folders.isListed(root);
   }
 
   /** Puts `skillcell exec` in front of the program. `at` is the word that names the script. */
@@ -359,7 +372,7 @@ export class CommandJudge {
         return this.#deny('"xargs" would change the path of the script.', true);
     }
     this.#checkOwnVariables();
-    const workspace = this.#workspaceFor(skill);
+    const workspace = this.#around.workspaceFor(skill, this.#task.cwd);
     const option = workspace === undefined ? '' : `--workspace ${quoteWord(workspace)} `;
     const input = this.#place.isFed ? '' : '--no-stdin ';
     this.#findings.edits.push({
@@ -379,16 +392,6 @@ export class CommandJudge {
     const name = this.#givenVariable();
     if (name !== undefined)
       this.#deny(`The variable "${name}" would change how Skillcell runs. Leave it out.`);
-  }
-
-  /** Never the home or a folder above it: a skill would read all of it. */
-  #workspaceFor(skill: string): string | undefined {
-    const folders = [this.#around.cwd, this.#task.cwd];
-    return folders.find((folder) => !this.#isWide(folder) && this.#around.folders.skillOf(folder) !== skill);
-  }
-
-  #isWide(folder: string): boolean {
-    return folder === '/' || `${this.#around.folders.home}/`.startsWith(`${folder}/`);
   }
 
   #deny(reason: string, hint = false): void {

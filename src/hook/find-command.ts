@@ -17,12 +17,16 @@ export function runsOfFind(
   );
   const areReaders = commands.every((name) => name !== undefined && kindOf(basename(name)) === 'reader');
   if (areReaders && !args.includes(undefined)) return 'nothing';
+  return searchesSkills(args, around) ? 'near skills' : 'elsewhere';
+}
+
+/** Whether a search with these arguments starts above skills, or in one. */
+export function searchesSkills(args: readonly (string | undefined)[], around: Surroundings): boolean {
   const firstOption = args.findIndex((word) => word === undefined || word.startsWith('-'));
   const roots = args
     .slice(0, firstOption === -1 ? args.length : firstOption)
     .filter((word) => word !== undefined);
   const places = (roots.length === 0 ? ['.'] : roots).flatMap((root) => around.placesOf(root));
   const { folders } = around;
-  const isNear = places.some((place) => folders.relationOf(place) !== 'none' || folders.containsPlace(place));
-  return isNear ? 'near skills' : 'elsewhere';
+  return places.some((place) => folders.relationOf(place) !== 'none' || folders.containsPlace(place));
 }

@@ -10,6 +10,7 @@ export type Source =
   | { from: 'file'; at: number }
   | { from: 'module'; at: number }
   | { from: 'code'; at: number }
+  | { from: 'attached'; text: string }
   | { from: 'input' }
   | { from: 'nothing' }
   | { from: 'unclear' };
@@ -26,6 +27,8 @@ interface Options {
   harmless: RegExp;
   code: RegExp;
   module?: RegExp;
+  /** Code or a module in the same word as its option. */
+  attached?: RegExp;
 }
 
 const PYTHON: Options = {
@@ -34,6 +37,7 @@ const PYTHON: Options = {
   harmless: /^(?:-V|-VV|--version|-h|--help)$/,
   code: /^-[uBEIOsSvqbdPx]*c$/,
   module: /^-[uBEIOsSvqbdPx]*m$/,
+  attached: /^-[uBEIOsSvqbdPxi]*[mc]([^]+)$/,
 };
 const NODE: Options = {
   flags:
@@ -59,7 +63,7 @@ export function sourceOf(kind: Interpreter, words: Words): Source {
     if (words.length < 2) return { from: 'input' };
     return words[1]?.startsWith('-') === true ? { from: 'unclear' } : { from: 'file', at: 1 };
   }
-  const { flags, valued, harmless, code, module } = TABLES[kind];
+  const { flags, valued, harmless, code, module, attached } = TABLES[kind];
   for (let at = 1; at < words.length; at++) {
     const word = words[at];
     if (word === undefined) return { from: 'file', at };
@@ -69,6 +73,8 @@ export function sourceOf(kind: Interpreter, words: Words): Source {
     if (harmless.test(word)) return { from: 'nothing' };
     if (code.test(word)) return { from: 'code', at: at + 1 };
     if (module?.test(word) === true) return { from: 'module', at: at + 1 };
+    const [, text] = attached?.exec(word) ?? [];
+    if (text !== undefined) return { from: 'attached', text };
     if (valued.test(word)) at++;
     else if (!flags.test(word)) return { from: 'unclear' };
   }

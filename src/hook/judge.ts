@@ -7,8 +7,8 @@ import { statSync } from 'node:fs';
 import { isAbsolute, normalize } from 'node:path';
 import { CommandJudge } from './command-judge.ts';
 import { Findings } from './findings.ts';
-import { assignedNames, changesOfFolder } from './overview.ts';
-import { changesSkillcell, kindOf, readsOnly } from './programs.ts';
+import { ANY_NAME, assignedNames, changesOfFolder } from './overview.ts';
+import { changesPaths, changesSkillcell, kindOf, readsOnly } from './programs.ts';
 import { fedCommands } from './standard-input.ts';
 import { readCommand } from './shell/reader.ts';
 import type { Item, Nested, SimpleCommand, Word } from './shell/syntax.ts';
@@ -37,6 +37,10 @@ export interface Place {
 }
 
 const COMPOUND = new Set(['if', 'while', 'until', 'for', '{', '(']);
+/** Programs, not builtins: to them, brackets are text. */
+const TEXT_TOOLS = new Set('grep egrep fgrep rg sed awk jq cat echo head tail find git'.split(' '));
+/** Text that bash may run: in a variable, it may be put into brackets later. */
+const EVALUATED = { word: /\[[^\]]*(?:\$\(|`)/, value: /\$\(|`/, text: /(?!)/ };
 const MAX_DEPTH = 8;
 
 /** A text that a shell reads: the command itself, or the text after `-c`. */
@@ -143,7 +147,16 @@ class Judge {
   /** A word that runs nothing itself, but may mention a skill or contain a script. */
   #passWord(word: Word, isFed: boolean): void {
     this.#judgeNested(word, isFed);
-    if (this.#around.mentionOf(word) !== 'none') this.#findings.mentionsSkill = true;
+    this.#findings.mention(this.#around.mentionOf(word));
+    this.#noteEvaluated(word);
+  }
+
+  /** In arithmetic and names of variables, bash runs `a[$(…)]` even from quotes, and `${x@P}` runs what `x` contains. */
+  #noteEvaluated({ parts }: Word, role: keyof typeof EVALUATED = 'word'): void {
+    const text = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
+    const expands = parts.some((part) => part.kind === 'computed' && part.raw.endsWith('@P}'));
+    if (expands || EVALUATED[role].test(text))
+      this.#findings.openRuns.push('it contains text that the shell may run');
   }
 
   #judgeNested(word: Word, isFed: boolean): void {
@@ -164,10 +177,12 @@ class Judge {
     const isFed = this.#fed.has(command);
     for (const { value } of command.assignments) this.#judgeNested(value, isFed);
     for (const word of command.words) this.#judgeNested(word, isFed);
+    for (const { value } of command.assignments) this.#noteEvaluated(value, 'value');
     this.#passRedirections(command, isFed);
     this.#passAssignments(command);
     const [first] = command.words;
     const name = first === undefined ? undefined : this.#around.resolve(first).text;
+    for (const word of command.words) this.#noteEvaluated(word, TEXT_TOOLS.has(name ?? '') ? 'text' : 'word');
     if (name === 'cd' || name === 'pushd' || name === 'popd')
       this.#changeFolder(name, command.words.slice(1));
     else if (first !== undefined) new CommandJudge(this.#task, { ...this.#place, isFed }).judge(command);
@@ -188,36 +203,36 @@ class Judge {
     if ((!isReader || removes) && name !== 'cd') this.#undisturbed = false;
   }
 
-  #passRedirections({ redirections, words }: SimpleCommand, isFed: boolean): void {
+  #passRedirections({ redirections }: SimpleCommand, isFed: boolean): void {
     for (const { operator, target, body } of redirections) {
       this.#judgeNested(target, isFed);
       if (body !== undefined) {
-        if (this.#around.mentionIn(body) !== 'none') this.#findings.writesMention = true;
+        const relation = this.#around.mentionIn(body);
+        if (relation !== 'none') this.#findings.writesMention = true;
+        // What is not written to a file may reach a program behind a pipe.
+        if (!redirections.some((other) => other.operator.includes('>'))) this.#findings.mention(relation);
         continue;
       }
-      if (this.#around.mentionOf(target) !== 'none' && !/>/.test(operator))
-        this.#findings.mentionsSkill = true;
+      if (!/>/.test(operator)) this.#findings.mention(this.#around.mentionOf(target));
       const { text } = this.#around.resolve(target);
       if (text === undefined || !operator.includes('>')) continue;
       for (const place of this.#around.placesOf(text)) this.#findings.written.add(normalize(place));
     }
-    // `tee FILE` writes too.
-    if (words[0] === undefined || this.#around.resolve(words[0]).text !== 'tee') return;
-    for (const { text } of words.slice(1).map((word) => this.#around.resolve(word)))
-      for (const place of this.#around.placesOf(text ?? '')) this.#findings.written.add(normalize(place));
   }
 
   #passAssignments({ assignments, words }: SimpleCommand): void {
     for (const { name, value } of assignments) {
       const relation = this.#around.mentionOf(value);
-      if (relation !== 'none') this.#findings.mentionsSkill = true;
+      this.#findings.mention(relation);
       const isPrefix = words.length > 0;
+      if (changesPaths(name)) this.#findings.changesPaths = true;
+      if (name === 'CDPATH')
+        this.#findings.deny('The variable "CDPATH" changes what "cd" means. Leave it out.');
       if ((relation === 'code' || relation === 'above') && (isPrefix || changesSkillcell(name)))
         this.#denyVariable(name);
-      if (!isPrefix) {
-        this.#assign(name, value);
-        if (relation !== 'none') this.#around.aboutSkills.add(name);
-      }
+      // The command sees it too, and a shell goes by it.
+      if (!isPrefix || name === 'HOME') this.#assign(name, value);
+      if (!isPrefix && relation !== 'none') this.#around.aboutSkills.add(name);
     }
     const [first, ...others] = words;
     const isExport =
@@ -234,7 +249,7 @@ class Judge {
     if (relation !== 'none') this.#around.aboutSkills.add(name);
     const { text, isPattern } = this.#around.resolve(word);
     const value = text?.slice(name.length + 1);
-    const known = value?.startsWith('~/') === true ? this.#around.folders.home + value.slice(1) : value;
+    const known = value?.startsWith('~/') === true ? `${this.#around.home}${value.slice(1)}` : value;
     this.#around.variables.set(name, this.#isCertain(name) && !isPattern ? known : undefined);
   }
 
@@ -251,15 +266,17 @@ class Judge {
 
   /** A variable that is set once, and not only in some cases. */
   #isCertain(name: string): boolean {
-    return this.#task.assigned.get(name) === 1 && this.#compound === 0 && this.#lastOperator !== '||';
+    const { assigned } = this.#task;
+    if (assigned.has(ANY_NAME)) return false;
+    return assigned.get(name) === 1 && this.#compound === 0 && this.#lastOperator !== '||';
   }
 
   #changeFolder(name: string, args: readonly Word[]): void {
     const resolved = args.map((word) => this.#around.resolve(word));
-    for (const word of args) if (this.#around.mentionOf(word) !== 'none') this.#findings.mentionsSkill = true;
+    for (const word of args) this.#findings.mention(this.#around.mentionOf(word));
     const words = resolved.filter(({ text }) => !/^-[LPe@]+$|^--$/.test(text ?? ''));
     const [target] = words;
-    if (name === 'cd' && target === undefined) return this.#enter([this.#around.folders.home]);
+    if (name === 'cd' && target === undefined) return this.#enterHome();
     if (
       name === 'popd' ||
       words.length !== 1 ||
@@ -273,9 +290,18 @@ class Judge {
     this.#enter(this.#targetsOf(target.text));
   }
 
+  #enterHome(): void {
+    const { home } = this.#around;
+    if (home === undefined) this.#around.isLost = true;
+    else this.#enter([home]);
+  }
+
   #targetsOf(text: string): string[] {
-    if (isAbsolute(text)) return [normalize(text).replace(/(.)\/$/, '$1')];
-    return this.#around.cwds.map((cwd) => normalize(`${cwd}/${text}`).replace(/(.)\/$/, '$1'));
+    const paths = isAbsolute(text) ? [text] : this.#around.cwds.map((cwd) => `${cwd}/${text}`);
+    const logical = paths.map((path) => normalize(path).replace(/(.)\/$/, '$1'));
+    // After `cd -P` or `set -P`, `..` is the folder above that which a link leads to.
+    const physical = text.includes('..') ? paths.map((path) => this.#around.folders.physical(path)) : [];
+    return [...new Set([...logical, ...physical])];
   }
 
   #enter(targets: string[]): void {

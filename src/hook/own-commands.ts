@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { basename } from 'node:path';
+import { changesSkillcell } from './programs.ts';
 
 type Words = readonly (string | undefined)[];
 
@@ -43,13 +43,30 @@ export function reasonOfVariable(name: string | undefined): string {
     : `The variable "${name}" changes how Skillcell runs, so a person has to decide.`;
 }
 
+const OWN_NAME = /^(?:.*\/)?skillcell(?:\.js)?(?:@[\w.-]+)?$/;
+/** Programs that start other programs by name. */
+const LAUNCHERS = new Set('npx pnpx bunx pnpm npm yarn bun'.split(' '));
+/** What may stand between a launcher and the name of the program. All else is judged like any command. */
+const LAUNCHES = /^(?:-y|--yes|-q|--quiet|--no-install|--offline|--prefer-offline|--|exec|x|dlx|run)$/;
+const NODE_FLAGS = /^--(?:no-warnings|no-deprecation|enable-source-maps)$/;
+
 function ownWords(name: string, words: Words): Words | undefined {
-  if (name === 'skillcell' || name === 'skillcell.js') return words.slice(1);
-  const [, first, second] = words;
-  if (name === 'npx' && first === 'skillcell') return words.slice(2);
-  const isScript =
-    name === 'node' && first !== undefined && basename(first) === 'skillcell.js' && second !== undefined;
-  return isScript ? words.slice(2) : undefined;
+  if (OWN_NAME.test(name)) return words.slice(1);
+  const isNode = /^node(?:js)?$/.test(name);
+  if (!isNode && !LAUNCHERS.has(name)) return undefined;
+  const between = isNode ? NODE_FLAGS : LAUNCHES;
+  const at = words.findIndex((word, index) => index > 0 && !between.test(word ?? ''));
+  if (at === -1 || !OWN_NAME.test(words[at] ?? '')) return undefined;
+  const rest = words.slice(at + 1);
+  return rest[0] === '--' ? rest.slice(1) : rest;
+}
+
+/** Why a person has to decide about a Skillcell command among the words of another program; empty if nobody has to. */
+export function hiddenGrant(words: Words, cwd: string): string {
+  const at = words.findIndex((word, index) => index > 0 && OWN_NAME.test(word ?? ''));
+  const next = at === -1 ? undefined : words[at + 1];
+  if (next === undefined || next.startsWith('-')) return '';
+  return grantOf('skillcell', words.slice(at), cwd) ?? '';
 }
 
 /** A workspace other than the current folder. */
@@ -57,4 +74,15 @@ function widens(options: Words, at: number, cwd: string): boolean {
   const word = options[at] ?? '';
   if (word === '--workspace') return options[at + 1] !== cwd && options[at + 1] !== '.';
   return word.startsWith('--workspace=') && word !== `--workspace=${cwd}`;
+}
+
+/** Variables that are set in front of a command and change Skillcell. */
+export function variablesIn(words: Words): string[] {
+  const names = words.map((word) => /^([A-Za-z_]\w*)=/.exec(word ?? '')?.[1] ?? '');
+  return names.filter((name) => changesSkillcell(name));
+}
+
+/** What `env` makes of the home folder. */
+export function homesIn(words: Words): string[] {
+  return words.flatMap((word) => (word?.startsWith('HOME=') === true ? [word.slice(5)] : []));
 }

@@ -10,10 +10,10 @@ const READERS = new Set(
   `cat head tail less more ls tree grep egrep fgrep wc file stat du diff cmp md5sum shasum sha1sum sha256sum sha512sum cksum b2sum
   uniq cut tr nl od xxd hexdump strings basename dirname realpath readlink echo printf test [ pwd true false : mkdir touch rm rmdir
   chmod jq tac rev fold fmt column comm paste join sleep date which type whereis id whoami uname hostname exit return break continue
-  wait kill tee bat export unset read shift umask ulimit jobs seq yes df ps`.split(/\s+/),
+  wait kill tee export unset read shift umask ulimit jobs seq yes df ps`.split(/\s+/),
 );
 const GIT_READING = new Set(
-  'add status diff log show blame rm mv ls-files ls-tree grep commit restore reset stash branch rev-parse cat-file check-ignore shortlog describe'.split(
+  'add status diff log show blame rm ls-files ls-tree grep commit restore reset stash branch rev-parse cat-file check-ignore shortlog describe'.split(
     ' ',
   ),
 );
@@ -30,6 +30,8 @@ export const RUN_DATA: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
+/** What Node may add to the name of a script. */
+export const ENDINGS: readonly string[] = ['.js', '.cjs', '.mjs', '/index.js'];
 /** Builtins that change what a name of a command means. */
 export const CHANGE_NAMES: ReadonlySet<string> = new Set('alias hash enable shopt bind'.split(' '));
 
@@ -53,11 +55,13 @@ export function readsOnly(name: string, args: readonly (string | undefined)[]): 
   if (name === 'git')
     return (
       GIT_READING.has(words[0] ?? '') &&
-      !words.some((word) => /^--(?:ext-diff|textconv|exec|open-files-in-pager)|^-O/.test(word))
+      !words.some((word) => /^--(?:ext|textc|exec|op)|^-[a-zA-Z]*O/.test(word))
     );
   if (name === 'rg')
     return !words.some((word) => word.startsWith('--pre') || word.startsWith('--hostname-bin'));
-  if (name === 'sort') return !words.some((word) => word.startsWith('--comp'));
+  // Programs take the beginning of an option for the option.
+  if (name === 'sort') return !words.some((word) => word.startsWith('--co'));
+  if (name === 'bat' || name === 'batcat') return !words.some((word) => word.startsWith('--pager'));
   if (name === 'find') return !words.some((word) => /^-(?:exec|ok)/.test(word));
   // `sed` can run commands: only printing some lines, and plain replacements, are known.
   if (name === 'sed') return sedReads(words);
@@ -70,6 +74,11 @@ function sedReads(words: readonly string[]): boolean {
     /^(?:(?:\d+|\$)?(?:,(?:\d+|\$))?[pdq=];?)+$/.test(program ?? '') ||
     /^s([/|#,])[^\n;{}\\]*?\1[^\n;{}\\]*?\1[gip0-9]*$/.test(program ?? '');
   return isPlain && !files.some((word) => word.startsWith('-'));
+}
+
+/** Variables that say where programs and modules are found. */
+export function changesPaths(name: string): boolean {
+  return /^(?:PATH|PYTHONPATH|PYTHONHOME|NODE_PATH|PERL5LIB|RUBYLIB|LD_LIBRARY_PATH)$/.test(name);
 }
 
 /** Variables that change how Skillcell itself, or a program it starts, runs. */

@@ -6,6 +6,7 @@
  */
 import { closeSync, existsSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
+import { NotUnderstood } from './shell/syntax.ts';
 import { AGENT_PLACES, SKILL_FILE } from '../vocabulary/agent-folders.ts';
 
 const NAMES = `(?:${AGENT_PLACES.join('|').replaceAll('.', String.raw`\.`)})`;
@@ -18,28 +19,41 @@ const SCRIPT_NAME =
   /\.(?:py|pyw|pyz|pyc|sh|bash|zsh|ksh|fish|js|mjs|cjs|ts|mts|cts|jsx|tsx|rb|pl|pm|php|r|lua|ps1|jar|wasm|so|exe|bin|zip|whl|sql|mk|awk|sed|tcl|jl|go|rs|swift|scpt|applescript|command|vbs|bat|cmd)$|(?:^|\/)(?:Makefile|makefile|GNUmakefile|package\.json|setup\.cfg|pyproject\.toml|conftest|justfile|Rakefile|Gemfile|Dockerfile)[^/]*$/i;
 const MAX_ENTRIES = 500;
 const MAX_LENGTH = 4096;
+/** Questions to the file system about one command: an agent goes on without the hook if that takes too long. */
+const MAX_LOOKUPS = 20_000;
+
+/** A command that cannot be judged in time: it is denied, whatever it contains. */
+export class TooMuchWork extends NotUnderstood {}
 
 /** How a path relates to skills: in one (code or data), a folder that contains skills, or neither. */
 export type Relation = 'code' | 'data' | 'above' | 'none';
 
 export class SkillFolders {
   readonly home: string;
-  #roots = new Map<string, string | undefined>();
+  readonly #roots = new Map<string, string | undefined>();
+  readonly #present = new Map<string, boolean>();
+  readonly #physical = new Map<string, string>();
+  readonly #above = new Map<string, boolean>();
+  #lookups = 0;
 
   constructor(home: string) {
     this.home = home;
+  }
+
+  /** Throws once a command has asked too much. */
+  spend(lookups: number): void {
+    this.#lookups += lookups;
+    if (this.#lookups > MAX_LOOKUPS) throw new TooMuchWork('it names too many files');
   }
 
   /** The folder of the skill that contains an absolute path. `..` may follow a link, so the path is not normalized. */
   skillOf(path: string): string | undefined {
     if (path.length > MAX_LENGTH || path.includes('\0')) return undefined;
     const lexical = withoutEnd(normalize(path));
-    return (
-      this.#nearest(lexical) ??
-      this.#nearest(physical(path)) ??
-      placeRoot(lexical) ??
-      placeRoot(physical(path))
-    );
+    const real = this.physical(path);
+    const folders = [this.#existingPart(lexical), this.#existingPart(real)];
+    const nearest = folders.map((folder) => this.#nearest(folder)).find((root) => root !== undefined);
+    return nearest ?? placeRoot(lexical) ?? placeRoot(real);
   }
 
   /** Whether agents look for skills there: no project of the user is. */
@@ -54,22 +68,78 @@ export class SkillFolders {
 
   /** Whether skills of an agent lie anywhere below a folder that a search starts from. */
   containsPlace(folder: string): boolean {
-    const real = physical(folder);
+    const real = this.physical(folder);
     if (`${this.home}/`.startsWith(real === '/' ? '/' : `${real}/`)) return true;
     return this.#isAbove(folder) || AGENT_PLACES.some((place) => existsSync(join(folder, place, 'skills')));
   }
 
   #isAbove(path: string): boolean {
-    const candidates = [withoutEnd(normalize(path)), physical(path)];
+    const real = this.physical(path);
+    const candidates = [withoutEnd(normalize(path)), real];
     if (candidates.some((candidate) => ABOVE_PLACE.test(candidate) || PLACE.test(candidate))) return true;
-    return foldersIn(path).some((name) => existsSync(join(path, name, SKILL_FILE)));
+    const known = this.#above.get(real) ?? this.#hasSkills(real);
+    this.#above.set(real, known);
+    return known;
+  }
+
+  #hasSkills(folder: string): boolean {
+    if (!this.exists(folder)) return false;
+    const names = foldersIn(folder);
+    this.spend(1 + names.length);
+    return names.some((name) => existsSync(join(folder, name, SKILL_FILE)));
+  }
+
+  /** The path without links, as far as it exists. */
+  physical(path: string): string {
+    const known = this.#physical.get(path) ?? this.#resolve(path);
+    this.#physical.set(path, known);
+    return known;
+  }
+
+  #resolve(path: string): string {
+    const there = this.#existingPart(path);
+    try {
+      return there === path
+        ? realpathSync.native(path)
+        : join(this.physical(there), path.slice(there.length));
+    } catch {
+      // It is not readable, or gone.
+      return path;
+    }
+  }
+
+  /** From the top, so that nothing is asked about a path in a folder that does not exist. */
+  #existingPart(path: string): string {
+    let there = '/';
+    for (let end = 1; end <= path.length; end++) {
+      if (end < path.length && path[end] !== '/') continue;
+      const part = path.slice(0, end);
+      if (!this.exists(part)) return there;
+      there = part;
+    }
+    return there;
+  }
+
+  exists(path: string): boolean {
+    const known = this.#present.get(path);
+    if (known !== undefined) return known;
+    this.spend(1);
+    const found = existsSync(path);
+    this.#present.set(path, found);
+    return found;
+  }
+
+  #isSkill(folder: string): boolean {
+    if (!this.exists(folder)) return false;
+    this.spend(1);
+    return existsSync(join(folder, SKILL_FILE)) || existsSync(join(folder, SKILL_FILE.toLowerCase()));
   }
 
   #nearest(path: string): string | undefined {
     if (this.#roots.has(path)) return this.#roots.get(path);
     // A home or a file system is never one skill.
     const isWide = path === '/' || path === '.' || `${this.home}/`.startsWith(`${path}/`);
-    const root = isWide ? undefined : isSkill(path) ? path : this.#nearest(dirname(path));
+    const root = isWide ? undefined : this.#isSkill(path) ? path : this.#nearest(dirname(path));
     this.#roots.set(path, root);
     return root;
   }
@@ -82,20 +152,6 @@ export function namesPlace(text: string): boolean {
 
 function placeRoot(path: string): string | undefined {
   return IN_PLACE.exec(path)?.[1];
-}
-
-function isSkill(folder: string): boolean {
-  return existsSync(join(folder, SKILL_FILE)) || existsSync(join(folder, SKILL_FILE.toLowerCase()));
-}
-
-/** The path without links, as far as it exists. */
-function physical(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    const up = dirname(path);
-    return up === path ? path : join(physical(up), path.slice(up.length));
-  }
 }
 
 /** A regular file that no program takes for code: by its name, its mode and its first two characters. */

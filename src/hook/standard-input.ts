@@ -4,7 +4,8 @@
  *
  * @module
  */
-import type { Item, SimpleCommand } from './shell/syntax.ts';
+import type { Item, Redirection, SimpleCommand } from './shell/syntax.ts';
+import type { Surroundings } from './surroundings.ts';
 
 /** A group, a subshell, an `if` or a loop. */
 interface Compound {
@@ -65,4 +66,16 @@ function replacesInput(command: SimpleCommand): boolean {
   const [first, second] = command.words;
   const [part] = first?.parts ?? [];
   return second === undefined && part?.kind === 'text' && part.text === 'exec' && readsFile(command);
+}
+
+/** Whether the shell puts something into the text of a here-document. */
+export function isExpanded(document: Redirection | undefined): boolean {
+  if (document?.body === undefined || !/[$`]/.test(document.body)) return false;
+  return document.target.parts.every((part) => part.kind === 'text' && !part.quoted);
+}
+
+/** The text of a here-document or here-string; undefined for a file, and for text that the shell computes. */
+export function codeIn(input: Redirection | undefined, around: Surroundings): string | undefined {
+  if (input === undefined || input.body !== undefined) return input?.body;
+  return input.operator === '<<<' ? around.resolve(input.target).text : undefined;
 }

@@ -136,7 +136,7 @@ export function programNameProblem(name: string): string | undefined {
 /** PEP 508 by name only: installer options and direct URLs would choose where code comes from. */
 export function requirementProblem(requirement: string): string | undefined {
   const shape =
-    /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])? ?(?:\[[A-Za-z0-9._, -]{0,200}\])? ?[()<>=!~0-9A-Za-z.*+, -]{0,200}(?:;[ -~]{0,300})?$/;
+    /^(?!.*\s-)[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])? ?(?:\[[A-Za-z0-9._, -]{0,200}\])? ?[()<>=!~0-9A-Za-z.*+, -]{0,200}(?:;[ -~]{0,300})?$/;
   return shape.test(requirement)
     ? undefined
     : `${quote(requirement)} is not a requirement of the form "name>=1.0"; installer options and URLs are not accepted`;

@@ -90,6 +90,17 @@ test('absolute paths of the workspace and the skill reach the script as paths of
   expect(stderr).toBe("err: ['/workspace/form.pdf', '--out=/workspace/out', '/skill/SKILL.md']\n");
 });
 
+test.each([
+  ['without "--"', ['python', 'scripts/echo.py', '--write', 'out']],
+  ['before "--"', ['python', 'scripts/echo.py', '--host', 'a.test', '--', 'b']],
+])('words of the command %s are refused, because they could be options that grant', async (_, words) => {
+  for (const command of ['exec', 'record']) {
+    const { code, stderr } = await line.run([command, skill, ...words]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(command === 'record' && words.includes('--host') ? 'unknown option' : '"--"');
+  }
+});
+
 test('a file of this machine that the script cannot see is a warning', async () => {
   const file = join(line.folder, 'outside.txt');
   writeFileSync(file, '');

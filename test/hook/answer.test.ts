@@ -1,7 +1,7 @@
 /**
  * The answers of the hook: documented input, other tools, unreadable input, and the permission of a rewritten command.
  */
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -122,6 +122,29 @@ describe('the hook', () => {
     expect(judgeCommand(`${RUNS}\0`, fixture.project, options).kind).toBe('deny');
     expect(judgeCommand(`${RUNS} ${long}`, fixture.project, options).kind).toBe('deny');
     expect(judgeCommand(`echo ${long}`, fixture.project, options).kind).toBe('leave');
+  });
+
+  test('denies a command that names more files than can be checked while an agent waits', () => {
+    const files = Array.from({ length: 22_000 }, (_, at) => `src/${at}`).join(' ');
+    const patterns = 'R/*/* '.repeat(3000).replaceAll('R', fixture.root);
+    for (const words of [files, patterns]) {
+      const verdict = judgeCommand(`ls ${words}`, fixture.project, options);
+      expect(verdict).toMatchObject({ kind: 'deny', reason: expect.stringContaining('in time') as string });
+    }
+  });
+
+  test('asks nothing about files in folders that do not exist', () => {
+    const deep = 'x/'.repeat(100);
+    const text = Array.from({ length: 1100 }, (_, at) => `none-${at}/${deep}`).join('\n');
+    const command = `cat > out.txt <<'END'\n${text}\nEND`;
+    expect(judgeCommand(command, fixture.project, options)).toEqual({ kind: 'leave' });
+  });
+
+  test('matches a pattern with many stars in time that grows with its length only', () => {
+    const names = ['aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.txt'];
+    for (const name of names) writeFileSync(join(fixture.project, name), '');
+    const command = `ls ${'a*'.repeat(40)}b; cat .claude/skills/*/SKILL.m?`;
+    expect(judgeCommand(command, fixture.project, options)).toEqual({ kind: 'leave' });
   });
 
   test('denies a command that is nested very deeply, if it mentions a skill', () => {

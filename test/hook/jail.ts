@@ -123,8 +123,16 @@ export function makeFixture(): Fixture {
   mkdirSync(join(project, 'src'));
   symlinkSync('.claude/skills/pdf/scripts/a.py', join(project, 'link.py'));
   symlinkSync('.claude/skills', join(project, 'linked'));
+  symlinkSync('.claude/skills/pdf/scripts/x.js', join(project, 'linkjs.js'));
+  // A folder that Python can import.
+  makeSkill(join(project, 'vendor2/tool'));
   for (const name of INTERPRETERS) writeStub(root, name, LEAF);
   writeStub(root, 'skillcell', `#!/bin/dash\n${RECORD}\nrecord skillcell "$0" "$@"\n`);
+  writeStub(
+    root,
+    'bat',
+    '#!/bin/dash\nfor w in "$@"; do case "$w" in --pager=*) "${w#--pager=}";; esac; done\n',
+  );
   writeStub(root, 'sudo', '#!/bin/dash\nexec "$@"\n');
   writeStub(root, 'uv', '#!/bin/dash\nshift\ncase "$1" in python*) exec "$@";; *) exec python "$@";; esac\n');
   chmodSync(root, 0o755);

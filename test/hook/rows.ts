@@ -8,6 +8,7 @@
  * @module
  */
 import { DENIED } from './denied-rows.ts';
+import { OVERLOOKED } from './overlooked-rows.ts';
 
 export type Expected = 'leave' | 'deny' | 'rewrite' | 'ask';
 
@@ -34,6 +35,7 @@ sh P/scripts/run.sh
 dash P/scripts/run.sh
 zsh P/scripts/run.sh
 node P/scripts/x.js 1
+node P/scripts/x.js skillcell list
 node --no-warnings P/scripts/x.js 1
 ruby P/scripts/a.py
 ./P/scripts/run.sh a b
@@ -226,6 +228,18 @@ skillcell list
 skillcell exec P -- python scripts/a.py x
 skillcell exec P --workspace R -- python scripts/a.py --write x
 npx skillcell inspect P
+npm install skillcell
+find . -name '*.ts' | xargs eslint
+find . -name '*.py' | head -3; python tool.py
+bash <<< 'ls src'
+grep '[$(]' P/scripts/a.py
+PATH=/opt/bin:$PATH cat P/SKILL.md
+cp -r src build; bash build/run.sh; cat P/SKILL.md
+cat P/SKILL.md > notes.md && prettier notes.md
+cat > out.md <<'END'⏎Run python P/scripts/a.py⏎END⏎git add out.md && prettier out.md
+cat data.csv | python -c 'import sys; print(sys.stdin.read())'; cat P/SKILL.md
+python -munittest
+bat --paging=never P/SKILL.md
 `;
 
 /** Commands that give a skill more, which only a person may do. */
@@ -237,6 +251,12 @@ skillcell approve P
 skillcell trust add x
 npx skillcell install ./x
 skillcell $COMMAND P
+npx -y skillcell approve P
+npx skillcell@latest approve P
+pnpm exec skillcell exec P --write . -- python scripts/a.py
+node --no-warnings bin/skillcell.js approve P
+sudo skillcell approve x
+strace skillcell approve x
 `;
 
 export interface Row {
@@ -247,7 +267,7 @@ export interface Row {
 export function rowsFor(project: string): Row[] {
   const texts: Readonly<Record<Expected, string>> = {
     rewrite: REWRITTEN,
-    deny: DENIED,
+    deny: DENIED + OVERLOOKED,
     leave: LEFT,
     ask: ASKED,
   };

@@ -88,10 +88,19 @@ describe('the check of requirements', () => {
   ])('accepts %s', (requirement) => {
     expect(requirementProblem(requirement)).toBeUndefined();
   });
-  it.each(['', '--index-url=x', '-r file', 'a @ file:///x', 'git+ssh://x', './a', '/a', 'a\nb', 'a; x\n--y'])(
-    'refuses %j',
-    (requirement) => {
-      expect(requirementProblem(requirement)).toBeTypeOf('string');
-    },
-  );
+  it.each([
+    '',
+    '--index-url=x',
+    '-r file',
+    'a @ file:///x',
+    'git+ssh://x',
+    './a',
+    '/a',
+    'a\nb',
+    'a; x\n--y',
+    'a==1 --hash=x',
+    'a -r b',
+  ])('refuses %j', (requirement) => {
+    expect(requirementProblem(requirement)).toBeTypeOf('string');
+  });
 });

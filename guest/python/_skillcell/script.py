@@ -125,6 +125,9 @@ def _prepare_interpreter():
     if _HARNESS in sys.path:
         sys.path.remove(_HARNESS)
     sys.path_hooks.insert(0, loading._find_in_bundle)
+
+
+def _add_packages():
     if os.path.isdir(_PACKAGES):
         sys.path.append(_PACKAGES)
 
@@ -132,6 +135,7 @@ def _prepare_interpreter():
 def _run_file(main, path, args):
     sys.argv = [path, *args]
     sys.path.insert(0, os.path.dirname(path))
+    _add_packages()
     with open(path, "rb") as file:
         source = file.read()
     _execute(main, source, path, file=path)
@@ -143,6 +147,7 @@ def _run_source(main, start, args):
     sys.argv = [{"<stdin>": "-", "<string>": "-c"}.get(name, name), *args]
     # Code of the caller is written against the modules of the skill.
     sys.path[0:0] = [os.path.dirname(name) if is_file else "", _BUNDLE]
+    _add_packages()
     _execute(main, start["source"], name, file=name if is_file else None)
 
 
@@ -162,7 +167,17 @@ def _run_module(name, args):
 
     sys.argv = ["-m", *args]
     sys.path.insert(0, _BUNDLE)
+    _keep_namespace(name.partition(".")[0])
+    _add_packages()
     runpy._run_module_as_main(name)
+
+
+def _keep_namespace(top):
+    """A package of the same name would take the place of a folder of the skill without `__init__.py`."""
+    folder = _BUNDLE + "/" + top
+    own = (folder + "/__init__.py", folder + ".py")
+    if os.path.isdir(folder) and not any(map(os.path.exists, own)):
+        __import__(top)
 
 
 def _is_harness(trace):

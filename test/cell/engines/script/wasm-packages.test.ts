@@ -11,7 +11,7 @@ import { findInterpreter } from '../../../../src/cell/engines/python/interpreter
 import type { CommandResult, Outcome } from '../../../../src/index.ts';
 import type { Mode } from '../../../../src/vocabulary/modes.ts';
 import { writeAgentSkill } from '../../../write-agent-skill.ts';
-import { addWheel, useIndex } from '../python/local-index.ts';
+import { addWheel, useIndex, writeWheel } from '../python/local-index.ts';
 import { openTestRuntime } from '../../test-runtime.ts';
 
 const open = openTestRuntime({ pool: { size: 0 } });
@@ -113,4 +113,30 @@ test('its pins say which packages each engine has, and reinstalling them gives t
   });
   const again = await open.runtime.install(skill, { frozen: true, acceptPackages: () => true });
   expect(again.bundle.lockedPackages?.targets).toEqual(targets);
+});
+
+test('a package with the name of a folder of the skill does not take its place', async () => {
+  const files = Object.fromEntries(
+    ['scripts/__init__.py', 'scripts/pure.py', 'json.py', '_skillcell/__init__.py', 'sitecustomize.py'].map(
+      (path) => [path, Buffer.from(`print("${path} of the package")\n`)],
+    ),
+  );
+  writeWheel(index, { name: 'taker', tag: 'py3-none-any', files });
+  useIndex(index);
+  const dir = writeAgentSkill(open.folder, {
+    files: {
+      'requirements.txt': 'taker\n',
+      'scripts/pure.py': 'import json\nprint("of the skill", json.dumps(1))\n',
+      'scripts/inner/deep.py': 'from scripts import pure\nprint(__package__)\n',
+    },
+  });
+  await open.runtime.install(dir, { acceptPackages: () => true });
+  for (const mode of ['subprocess', 'wasm'] as const) {
+    expect(await resultIn(mode, ['python', '-m', 'scripts.pure'], dir)).toMatchObject({
+      ...{ exit_code: 0, stdout: 'of the skill 1\n' },
+    });
+    expect(await resultIn(mode, ['python', '-m', 'scripts.inner.deep'], dir)).toMatchObject({
+      ...{ exit_code: 0, stdout: 'of the skill 1\nscripts.inner\n' },
+    });
+  }
 });
