@@ -4,6 +4,7 @@
  * @module
  */
 import { columns, formatMachine, formatTarget } from '../table.ts';
+import { PROGRAM_PEER_NOTES } from './peers.ts';
 import type { ProgramReport } from './run-program-bench.ts';
 import { addedMs, CALLS, FRESH, HOST } from './targets.ts';
 
@@ -24,6 +25,9 @@ export function formatProgramReport({ machine, rows, targets }: ProgramReport): 
     `${CALLS} calls in a row, or at once; milliseconds per call. Programs without calls: the whole\n${columns(
       [['', 'n', 'median', 'p95', 'min', 'added'], ...lines],
     )}`,
+    ...Object.entries(PROGRAM_PEER_NOTES)
+      .filter(([name]) => rows.some((row) => row.name === name))
+      .map(([name, note]) => `${name}: ${note}`),
     targets.map(formatTarget).join('\n'),
   ].join('\n\n');
 }
