@@ -26,7 +26,6 @@ const tokens: Record<string, string> = {};
 
 beforeAll(async () => {
   echo = await startEcho();
-
   // Not in /tmp, which every cell has for itself.
   const folder = realpathSync(mkdtempSync('/var/tmp/skillcell-cluster-tenants-'));
   chmodSync(folder, 0o711);

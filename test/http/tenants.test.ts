@@ -13,7 +13,6 @@ let stage: TenantsStage;
 
 beforeAll(async () => {
   echo = await startEcho();
-
   stage = await new TenantsStage({
     policy: 'network: { allow_private: [127.0.0.1] }',
     skills: {
