@@ -337,7 +337,8 @@ export class Service {
   async #track({ call, label, folders, settings }: TrackedCall, running: Promise<Outcome>): Promise<Outcome> {
     this.#ongoing.add(running);
     try {
-      const outcome = folders.outcome(await running);
+      const ended = await running;
+      const outcome = call.outcome ?? folders.outcome(ended);
       this.metrics.recordCall(label, outcome, settings?.context.name);
       if (settings) this.tenancy.metricsOf(settings).recordCall(label, outcome);
       this.quotas.end(call.facts.tenant, outcome.usage);
