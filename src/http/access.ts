@@ -39,6 +39,7 @@ export class Access {
   #isBroken = false;
   #hasLooked = false;
   readonly #entries = new WeakMap<Identity, TokenEntry>();
+  readonly #digests = new WeakMap<TokenEntry, Buffer>();
   readonly #subjects = new WeakMap<Identity, OidcIdentity>();
   readonly #use: TokenUse;
   readonly #oidc: Oidc | undefined;
@@ -70,7 +71,7 @@ export class Access {
     const digest = digestToken(secret);
     const tokens = [...(this.#options.extra ?? []), ...this.#latest().tokens];
     // Compares every entry, so that timing reveals nothing about them.
-    const matching = tokens.filter((entry) => timingSafeEqual(Buffer.from(entry.sha256, 'hex'), digest));
+    const matching = tokens.filter((entry) => timingSafeEqual(this.#digestOf(entry), digest));
     const found = matching.at(0);
     if (!found || !this.#isValid(found)) return undefined;
     if (!this.#options.extra?.includes(found)) this.#use.record(tokenId(found));
@@ -124,6 +125,14 @@ export class Access {
   #isValid({ expires_at }: TokenEntry): boolean {
     const { now = Date.now } = this.#options;
     return expires_at === undefined || Date.parse(expires_at) > now();
+  }
+
+  #digestOf(entry: TokenEntry): Buffer {
+    const known = this.#digests.get(entry);
+    if (known) return known;
+    const digest = Buffer.from(entry.sha256, 'hex');
+    this.#digests.set(entry, digest);
+    return digest;
   }
 
   #latest(): AccessRules {
