@@ -268,8 +268,8 @@ export class Runtime implements AsyncDisposable {
   }
 
   /** The skills that agents and clients get to see, by the option `offer`. */
-  offered(): BundleLocation[] {
-    return selectOffered(this.list(), this.#options.offer);
+  offered(known: BundleLocation[] = this.list()): BundleLocation[] {
+    return selectOffered(known, this.#options.offer);
   }
 
   /** Throws `usage` if a pattern of the option `offer` matches no skill. */

@@ -34,7 +34,9 @@ const MAX_DEPTH = 8;
 const SPECIAL = /[\\^$.*+?()[\]{}|]/g;
 
 export class HostFolders {
-  readonly #places: readonly { pattern: RegExp; alias: string }[];
+  readonly #places: readonly (Place & { pattern: RegExp })[];
+  /** False if a folder was given as a bare name. */
+  readonly #arePaths: boolean;
 
   constructor({ home, registries, workspace, hidden = [] }: HostPlaces) {
     const named: Place[] = [
@@ -52,10 +54,13 @@ export class HostFolders {
       .flatMap(withRealPath)
       .filter(({ folder }) => folder.length > 1)
       .sort((a, b) => b.folder.length - a.folder.length)
-      .map(({ folder, alias }) => ({ alias, pattern: patternOf(folder) }));
+      .map(({ folder, alias }) => ({ alias, folder, pattern: patternOf(folder) }));
+    this.#arePaths = this.#places.every(({ folder }) => folder.includes('/'));
   }
 
   text(text: string): string {
+    // Most texts are keys and short words.
+    if (this.#arePaths && !text.includes('/')) return text;
     const aliased = this.#places.reduce((rest, { pattern, alias }) => rest.replaceAll(pattern, alias), text);
     // An alias is not a path, so a command that names a skill would not work; its id does.
     return aliased.replaceAll(COMMAND_ON_SKILL, '$1$2');

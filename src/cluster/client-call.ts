@@ -4,8 +4,7 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { jetstream } from '@nats-io/jetstream';
+import type { JetStreamClient } from '@nats-io/jetstream';
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { SkillError } from '../errors.ts';
 import { MAX_JSON_HERE, JsonText, attachResult } from '../json-text.ts';
@@ -21,6 +20,7 @@ import { outcomeName, paramsName } from './worker-call.ts';
 /** What the calls of a front end share. */
 export interface ClientParts {
   connection: NatsConnection;
+  stream: JetStreamClient;
   runtime: Runtime;
   marks: Marks;
   stores: Stores;
@@ -59,13 +59,14 @@ export class ClientCall {
   readonly #parts: ClientParts;
   readonly #call: QueuedCall;
   /** The same for all attempts, because the answer to the first may be lost. */
-  readonly #nonce = randomBytes(12).toString('hex');
+  #nonce: string | undefined;
   readonly #ending = Promise.withResolvers<Ending>();
   #worker: string | undefined;
   #heardAt = performance.now();
   readonly #endBy: number;
   #hasWarned = false;
-  readonly #stopped = new AbortController();
+  #isStopped = false;
+  #wake: () => void = () => undefined;
 
   constructor(parts: ClientParts, call: QueuedCall) {
     this.#parts = parts;
@@ -77,7 +78,7 @@ export class ClientCall {
   /** Puts the call into its queue. Throws `resource_exceeded` if the queue is full; then it was never accepted. */
   async publish(subject: string, params: Uint8Array): Promise<void> {
     const { head, tenant } = this.#call;
-    const { stores, connection } = this.#parts;
+    const { stores, stream } = this.#parts;
     const isLarge = params.length > MAX_INLINE;
     if (isLarge) await stores.putLarge(tenant, paramsName(head.id), params);
     const frame = isLarge ? writeFrame({ ...head, isLarge }) : writeFrame(head, params);
@@ -85,7 +86,7 @@ export class ClientCall {
     const options = { msgID: subjects.mark(tenant, head.id), ttl: `${seconds}s`, timeout: 2000 };
     await retried(PUBLISH_MS, async () => {
       try {
-        await jetstream(connection).publish(subject, frame, options);
+        await stream.publish(subject, frame, options);
       } catch (error) {
         // Not an error to repeat: nothing was stored.
         if (isFull(error)) return full();
@@ -111,7 +112,8 @@ export class ClientCall {
     try {
       return await Promise.race([this.#ending.promise, this.#watch()]);
     } finally {
-      this.#stopped.abort();
+      this.#isStopped = true;
+      this.#wake();
     }
   }
 
@@ -161,9 +163,9 @@ export class ClientCall {
 
   async #watch(): Promise<Ending> {
     const { signal } = this.#call;
-    while (!this.#stopped.signal.aborted) {
+    while (!this.#isStopped) {
       await this.#pause(signal);
-      if (this.#stopped.signal.aborted) break;
+      if (this.#isStopped) break;
       const ending = signal?.aborted ? await this.#cancel() : await this.#check();
       if (ending) return ending;
       // The message that cancels has no memory, so it is sent again.
@@ -174,8 +176,14 @@ export class ClientCall {
 
   /** A second, or until the call ends or is cancelled. */
   async #pause(signal: AbortSignal | undefined): Promise<void> {
-    const until = AbortSignal.any([this.#stopped.signal, ...(signal ? [signal] : [])]);
-    await sleep(TICK_MS, undefined, { signal: until }).catch(() => undefined);
+    if (this.#isStopped || signal?.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, TICK_MS);
+    this.#wake = resolve;
+    signal?.addEventListener('abort', this.#wake);
+    await promise;
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', this.#wake);
   }
 
   async #check(): Promise<Ending | undefined> {
@@ -213,6 +221,7 @@ export class ClientCall {
   /** Our mark, the mark of another, or undefined if the servers do not answer. */
   async #take(): Promise<'mine' | Mark | undefined> {
     const { tenant, head } = this.#call;
+    this.#nonce ??= randomBytes(12).toString('hex');
     const marked = { tenant, id: head.id, nonce: this.#nonce };
     const taken = await this.#parts.marks.take(marked, 'cancelled', MARK_MS).catch(() => undefined);
     if (!taken) return undefined;

@@ -4,6 +4,7 @@
  * @module
  */
 import { hash } from 'node:crypto';
+import { jetstream } from '@nats-io/jetstream';
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node';
 import { createCallIds } from '../audit/call-id.ts';
 import type { CallEvent, RunningCall } from '../calls/events.ts';
@@ -92,7 +93,8 @@ export class ClusterClient implements AsyncDisposable {
     const { connection, name, runtime } = options;
     token(name);
     const marks = await Marks.open(connection, name);
-    const parts = { connection, runtime, marks, stores: new Stores(connection) };
+    const stream = jetstream(connection);
+    const parts = { connection, stream, runtime, marks, stores: new Stores(connection) };
     return new ClusterClient(options, parts, await IdempotencyKeys.open(connection, marks));
   }
 

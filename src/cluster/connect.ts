@@ -54,6 +54,8 @@ async function open(servers: string[], options: ClusterOptions): Promise<NatsCon
       inboxPrefix: inboxOf(options.name),
       maxReconnectAttempts: -1,
       ignoreAuthErrorAbort: true,
+      // Otherwise every request records a stack, which no message shows.
+      noAsyncTraces: true,
       reconnectTimeWait: 250,
       reconnectJitter: 250,
       timeout: CONNECT_MS,

@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { hash } from 'node:crypto';
 import type { NatsConnection, Subscription } from '@nats-io/transport-node';
 import { SkillError } from '../errors.ts';
 import type { Skill } from '../load/skill.ts';
@@ -58,9 +57,16 @@ export interface Wish {
   tenant: string;
 }
 
+interface KnownWorker {
+  announcement: Announcement;
+  /** Its pairs as text, to compare workers at every call. */
+  walls: string;
+  at: number;
+}
+
 export class Fleet {
   readonly #connection: NatsConnection;
-  readonly #known = new Map<string, { announcement: Announcement; at: number }>();
+  readonly #known = new Map<string, KnownWorker>();
   readonly #subscription: Subscription;
   #heard = Promise.withResolvers<void>();
 
@@ -75,18 +81,18 @@ export class Fleet {
   }
 
   get workers(): Announcement[] {
-    const oldest = performance.now() - STALE_MS;
-    for (const [name, { at }] of this.#known) if (at < oldest) this.#known.delete(name);
-    return [...this.#known.values()].map(({ announcement }) => announcement);
+    return this.#current().map(({ announcement }) => announcement);
   }
 
   /** The first of the pools that enforces what the skill declares. Throws if there is none. */
   async place(pools: readonly string[], wish: Wish): Promise<string> {
     const until = performance.now() + FIRST_MS;
-    while (this.workers.length === 0 && performance.now() < until) await this.#next(until);
+    let workers = this.#current();
+    for (; workers.length === 0 && performance.now() < until; workers = this.#current())
+      await this.#next(until);
     const obstacles: string[] = [];
     for (const pool of pools) {
-      const obstacle = obstacleOf(pool, this.workers, wish);
+      const obstacle = obstacleOf(pool, workers, wish);
       if (obstacle === undefined) return pool;
       obstacles.push(obstacle);
     }
@@ -98,6 +104,12 @@ export class Fleet {
 
   close(): void {
     this.#subscription.unsubscribe();
+  }
+
+  #current(): KnownWorker[] {
+    const oldest = performance.now() - STALE_MS;
+    for (const [name, { at }] of this.#known) if (at < oldest) this.#known.delete(name);
+    return [...this.#known.values()];
   }
 
   async #next(until: number): Promise<void> {
@@ -127,7 +139,8 @@ export class Fleet {
     if (name !== announcement.name || pool !== announcement.pool) return;
     if (this.#known.size >= MAX_WORKERS && !this.#known.has(name)) return;
     const tenants = tenant === ALL_TENANTS ? undefined : this.#tenantsOf(announcement, tenant);
-    this.#known.set(name, { announcement: { ...announcement, tenants }, at: performance.now() });
+    const walls = JSON.stringify(announcement.pairs);
+    this.#known.set(name, { announcement: { ...announcement, tenants }, walls, at: performance.now() });
     this.#heard.resolve();
     this.#heard = Promise.withResolvers();
   }
@@ -136,15 +149,17 @@ export class Fleet {
 /** Why the pool cannot run it; undefined if it can. */
 function obstacleOf(
   pool: string,
-  workers: readonly Announcement[],
+  workers: readonly KnownWorker[],
   { skill, execution, tenant }: Wish,
 ): string | undefined {
-  const members = workers.filter((one) => one.pool === pool && (one.tenants?.includes(tenant) ?? true));
-  const first = members.find(({ isDraining }) => !isDraining);
+  const members = workers.filter(
+    ({ announcement: one }) => one.pool === pool && (one.tenants?.includes(tenant) ?? true),
+  );
+  const first = members.find(({ announcement }) => !announcement.isDraining)?.announcement;
   if (!first) return `no worker of the pool "${pool}" is running`;
-  const policies = new Set(members.map(({ policy }) => policy));
+  const policies = new Set(members.map(({ announcement }) => announcement.policy));
   if (policies.size > 1) return `the workers of the pool "${pool}" have different policies`;
-  const walls = new Set(members.map(({ pairs }) => hash('sha256', JSON.stringify(pairs), 'hex')));
+  const walls = new Set(members.map((one) => one.walls));
   if (walls.size > 1) return `the workers of the pool "${pool}" enforce different things`;
   return first.pairs.some((pair) => fits(pair, skill, execution))
     ? undefined

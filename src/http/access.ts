@@ -37,7 +37,9 @@ export class Access {
   #rules: AccessRules;
   #version: string | undefined;
   #isBroken = false;
+  #hasLooked = false;
   readonly #entries = new WeakMap<Identity, TokenEntry>();
+  readonly #digests = new WeakMap<TokenEntry, Buffer>();
   readonly #subjects = new WeakMap<Identity, OidcIdentity>();
   readonly #use: TokenUse;
   readonly #oidc: Oidc | undefined;
@@ -51,9 +53,9 @@ export class Access {
     this.#rules = readAccessFile(options.file);
   }
 
+  /** The file is looked at once per turn of the event loop, because a request needs its limits several times. */
   get rules(): AccessRules {
-    this.#refresh();
-    return this.#rules;
+    return this.#hasLooked ? this.#readable() : this.#latest();
   }
 
   /** The file was replaced by one that cannot be read, so that no token counts. */
@@ -67,9 +69,9 @@ export class Access {
     const secret = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header ?? '')?.[1];
     if (secret === undefined) return undefined;
     const digest = digestToken(secret);
-    const tokens = [...(this.#options.extra ?? []), ...this.rules.tokens];
+    const tokens = [...(this.#options.extra ?? []), ...this.#latest().tokens];
     // Compares every entry, so that timing reveals nothing about them.
-    const matching = tokens.filter((entry) => timingSafeEqual(Buffer.from(entry.sha256, 'hex'), digest));
+    const matching = tokens.filter((entry) => timingSafeEqual(this.#digestOf(entry), digest));
     const found = matching.at(0);
     if (!found || !this.#isValid(found)) return undefined;
     if (!this.#options.extra?.includes(found)) this.#use.record(tokenId(found));
@@ -99,7 +101,7 @@ export class Access {
     const entry = this.#entries.get(identity);
     if (!entry || !this.#isValid(entry) || this.#scopesOf(entry).length === 0) return false;
     const isKnown = ({ sha256 }: TokenEntry): boolean => sha256 === entry.sha256;
-    return this.rules.tokens.some(isKnown) || (this.#options.extra?.some(isKnown) ?? false);
+    return this.#latest().tokens.some(isKnown) || (this.#options.extra?.some(isKnown) ?? false);
   }
 
   /** Writes down when the tokens were last used. */
@@ -125,12 +127,27 @@ export class Access {
     return expires_at === undefined || Date.parse(expires_at) > now();
   }
 
-  #refresh(): void {
+  #digestOf(entry: TokenEntry): Buffer {
+    const known = this.#digests.get(entry);
+    if (known) return known;
+    const digest = Buffer.from(entry.sha256, 'hex');
+    this.#digests.set(entry, digest);
+    return digest;
+  }
+
+  #latest(): AccessRules {
     this.#reread();
+    return this.#readable();
+  }
+
+  #readable(): AccessRules {
     if (this.#isBroken) throw broken();
+    return this.#rules;
   }
 
   #reread(): void {
+    if (!this.#hasLooked) setImmediate(() => (this.#hasLooked = false));
+    this.#hasLooked = true;
     const version = versionOf(this.#options.file);
     if (version === this.#version) return;
     this.#version = version;

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ServerResponse } from 'node:http';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import {
@@ -30,7 +31,31 @@ export class Refusal extends Error {
 
 export function json(c: Context, value: unknown, status: Status = 200): Response {
   // Printable, so that nothing in it can control the terminal of a curl user. The cast allows 499, which the types lack.
-  return c.body(printableJson(value), status as ContentfulStatusCode, { 'Content-Type': 'application/json' });
+  return whole(c, printableJson(value), status);
+}
+
+/** What the server passes with each request, and the whole text of its answer. */
+interface Exchange {
+  outgoing?: ServerResponse;
+  text?: string | Uint8Array;
+}
+
+/** The text of a response travels beside it: as its body, it would become a stream that is read again at once. */
+function whole(c: Context, text: string | Uint8Array<ArrayBuffer>, status: Status): Response {
+  const exchange = c.env as Exchange | undefined;
+  const headers = { 'Content-Type': 'application/json' };
+  if (!exchange?.outgoing) return c.body(text, status as ContentfulStatusCode, headers);
+  exchange.text = text;
+  return c.body(null, status as ContentfulStatusCode, headers);
+}
+
+/** Sends a response that has its text beside it; returns false for any other. */
+export function sendWhole(response: Response, { outgoing, text }: Exchange): boolean {
+  if (!outgoing || text === undefined || response.body !== null) return false;
+  const headers = Object.fromEntries(response.headers);
+  outgoing.writeHead(response.status, { ...headers, 'content-length': Buffer.byteLength(text) });
+  outgoing.end(text);
+  return true;
 }
 
 /** Sends the whole outcome of a call. */
@@ -44,9 +69,7 @@ export function answerOutcome(c: Context, outcome: Outcome): Response {
 
 /** Sends the text of the result unparsed. */
 function largeOutcome(c: Context, outcome: Outcome): Response {
-  return c.body(new Uint8Array(outcomeJson(outcome, printableJson)), 200, {
-    'Content-Type': 'application/json',
-  });
+  return whole(c, new Uint8Array(outcomeJson(outcome, printableJson)), 200);
 }
 
 /** For errors thrown before a call was accepted. */

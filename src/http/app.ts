@@ -21,6 +21,15 @@ export const MAX_BODY_BYTES: number = 1024 * 1024;
 
 const ANONYMOUS: Identity = { tenant: '', token: '', scopes: new Set(), caller: 'http' };
 
+const ALWAYS_SENT = [
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Referrer-Policy', 'no-referrer'],
+] as const;
+const SENT_BY_DEFAULT = [
+  ['Cache-Control', 'no-store'],
+  ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"],
+] as const;
+
 export function createApp(service: Service): Hono {
   const app = new Hono();
   app.onError((error, c) => answerError(c, error, service.foldersFor(c.req.raw)));
@@ -29,13 +38,12 @@ export function createApp(service: Service): Hono {
   app.use(async (c, next) => {
     if (!isOurHost(c.req.header('host'), service.options.hostNames ?? [])) throw unknownHost(c);
     await next();
+    // Not by `c.header`, which copies a finished response for every header.
+    const { headers } = c.res;
     // The next request of this client should go to another instance.
-    if (service.isClosing) c.header('Connection', 'close');
-    c.header('X-Content-Type-Options', 'nosniff');
-    c.header('Referrer-Policy', 'no-referrer');
-    if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store');
-    if (!c.res.headers.has('Content-Security-Policy'))
-      c.header('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
+    if (service.isClosing) headers.set('Connection', 'close');
+    for (const [name, value] of ALWAYS_SENT) headers.set(name, value);
+    for (const [name, value] of SENT_BY_DEFAULT) if (!headers.has(name)) headers.set(name, value);
   });
   addConsole(app);
   const document = openApiDocument(ROUTES);

@@ -49,6 +49,8 @@ export class WatchedCall {
   #changed = Promise.withResolvers<void>();
   #hasEnded = false;
   #inner = 0;
+  /** For its caller, from its `done` event. */
+  #outcome: Outcome | undefined;
   id = '';
   state: 'waiting' | 'running' = 'waiting';
 
@@ -65,12 +67,23 @@ export class WatchedCall {
     return this.#hasEnded;
   }
 
+  get outcome(): Outcome | undefined {
+    return this.#outcome;
+  }
+
   cancel(): void {
     this.#controller.abort();
   }
 
+  /** Cancels the call when the signal is aborted. Much cheaper than a signal of both. */
+  cancelWith(signal: AbortSignal): void {
+    if (signal.aborted) this.cancel();
+    else signal.addEventListener('abort', () => this.cancel(), { once: true });
+  }
+
   record(event: LiveEvent): void {
     if (event.type === 'started') this.state = 'running';
+    if (event.type === 'done') this.#outcome = event.outcome;
     if (event.type === 'done') this.#events.push(...this.#takeLate(), event);
     else if (this.#events.length < MAX_EVENTS) this.#events.push(event);
     else if (event.type === 'log') this.#addLate(event);

@@ -6,7 +6,9 @@
 import { createServer, type Server } from 'node:http';
 import { isIP, type AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Connections, SERVER_TIMEOUTS, SkillError, isLoopback } from '../inside.ts';
+import { sendWhole } from './answers.ts';
 import { createApp } from './app.ts';
 import { Service, type ServiceOptions } from './service.ts';
 
@@ -38,7 +40,12 @@ export async function startService(options: ListenOptions): Promise<RunningServi
   const { host = LOOPBACK, port = 0, drainMs = DRAIN_MS } = options;
   const service = new Service(options);
   assertMayListen(host, service);
-  const listener = getRequestListener(createApp(service).fetch, { overrideGlobalObjects: false });
+  const app = createApp(service);
+  const respond = async (request: Request, exchange: object): Promise<Response> => {
+    const response = await app.fetch(request, exchange);
+    return sendWhole(response, exchange) ? RESPONSE_ALREADY_SENT : response;
+  };
+  const listener = getRequestListener(respond, { overrideGlobalObjects: false });
   const connections = new Connections();
   const answer = connections.inTurn((request, response) => {
     // An error after the response has started can only close the connection.

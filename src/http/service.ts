@@ -170,9 +170,9 @@ export class Service {
     const label = shelf.labelOf(location);
     const folders = this.tenancy.foldersOf(settings);
     const call = new WatchedCall({ skill: request.name, tenant, caller });
-    const abort = AbortSignal.any([signal, call.signal]);
+    call.cancelWith(signal);
     this.quotas.assertLeft(tenant);
-    const entered = this.#enter({ tenant, skill: request.name, signal: abort });
+    const entered = this.#enter({ tenant, skill: request.name, signal: call.signal });
     const turn = this.#whileValid(identity, entered);
     this.quotas.begin(tenant);
     const onEvent = this.live.listenerFor(call, folders);
@@ -187,7 +187,7 @@ export class Service {
       // Asked when it is its turn, because the operator may have changed the tenant while the call waited.
       ...(settings ? { tenant: () => this.#contextOf(identity) } : {}),
       caller,
-      signal: abort,
+      signal: call.signal,
       turn,
       onEvent,
       reject: false,
@@ -237,9 +237,9 @@ export class Service {
     const name = `program/${language}`;
     const folders = this.tenancy.foldersOf(settings);
     const call = new WatchedCall({ skill: name, tenant, caller });
-    const abort = AbortSignal.any([signal, call.signal]);
+    call.cancelWith(signal);
     this.quotas.assertLeft(tenant);
-    const entered = this.#enter({ tenant, skill: name, signal: abort });
+    const entered = this.#enter({ tenant, skill: name, signal: call.signal });
     const turn = this.#whileValid(identity, entered);
     this.quotas.begin(tenant);
     const onEvent = this.live.listenerFor(call, folders);
@@ -252,7 +252,7 @@ export class Service {
       ...(settings ? { tenant: () => this.#contextOf(identity) } : {}),
       load: (ref) => shelf.load(shelf.locate(ref)),
       charge: (skill) => this.#forTenant(() => this.dispatcher.charge({ tenant, skill })),
-      ...{ caller, turn, signal: abort },
+      ...{ caller, turn, signal: call.signal },
       onEvent: (event) => (event.call.lineage ? this.#countInner(event, tracked) : onEvent(event)),
       reject: false,
     });
@@ -337,7 +337,8 @@ export class Service {
   async #track({ call, label, folders, settings }: TrackedCall, running: Promise<Outcome>): Promise<Outcome> {
     this.#ongoing.add(running);
     try {
-      const outcome = folders.outcome(await running);
+      const ended = await running;
+      const outcome = call.outcome ?? folders.outcome(ended);
       this.metrics.recordCall(label, outcome, settings?.context.name);
       if (settings) this.tenancy.metricsOf(settings).recordCall(label, outcome);
       this.quotas.end(call.facts.tenant, outcome.usage);

@@ -107,8 +107,9 @@ export class Shelf {
   #known(): Map<string, BundleLocation> {
     const now = performance.now();
     if (now - this.#listedAt < FRESH_MS) return this.#locations;
-    this.#locations = new Map(this.#runtime.offered().map((location) => [location.ref, location]));
-    const names = this.#runtime.list().map(({ ref, ids, aliases }) => [[ref], ids ?? [], aliases ?? []]);
+    const known = this.#runtime.list();
+    this.#locations = new Map(this.#runtime.offered(known).map((location) => [location.ref, location]));
+    const names = known.map(({ ref, ids, aliases }) => [[ref], ids ?? [], aliases ?? []]);
     this.#taken = new Set(names.flat(2));
     this.#listedAt = now;
     return this.#locations;

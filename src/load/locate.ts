@@ -114,7 +114,8 @@ function shadowOf(dir: string, bundled: string | undefined, places: SkillPlaces)
  * once, as the project's.
  */
 export function findSkills(places: SkillPlaces): FoundSkill[] {
-  const [examplesDir, ...others] = allRegistries(places);
+  const registries = allRegistries(places);
+  const [examplesDir, ...others] = registries;
   const bundled = foldersOf([examplesDir]);
   const own = foldersOf(others);
   for (const [dir, { linked }] of own) {
@@ -138,7 +139,7 @@ export function findSkills(places: SkillPlaces): FoundSkill[] {
   });
   for (const skill of winners.values())
     skill.shadows = shadowOf(skill.dir, bundledAt(skill.ref, bundled), places).shadows;
-  const found = [...kept, ...examples].map((skill) => addIds(skill, places));
+  const found = [...kept, ...examples].map((skill) => addIds(skill, places, registries));
   return found.sort((a, b) => (a.ref < b.ref ? -1 : 1));
 }
 
@@ -167,19 +168,23 @@ function foldersOf(registries: readonly Registry[]): Map<string, KnownFolder> {
 }
 
 /** Adds every id that could refer to this folder: those it was found by, and those of its real path. */
-function addIds({ ref, dir, linked, shadows }: KnownFolder, places: SkillPlaces): FoundSkill {
-  const inRegistries = allRegistries(places).map((registry) => pathIn(registry, dir));
+function addIds(
+  { ref, dir, linked, shadows }: KnownFolder,
+  places: SkillPlaces,
+  registries: readonly Registry[] = allRegistries(places),
+): FoundSkill {
+  const inRegistries = registries.map((registry) => pathIn(registry, dir));
   const ids = [...new Set([...linked, ...inRegistries.filter(isId)])];
   // Outside registries, a path that looks like an id counts as one, and a folder inside a skill belongs to that skill.
   const enclosing = inRegistries.map((path) => path.split('/').slice(0, 2).join('/'));
   const idLikePaths = [ref, relative(realOrGiven(places.cwd), dir), ...enclosing].filter(isFullId);
-  const aliases = ids.length > 0 ? ids : [...idLikePaths, ...linksTo(dir, places)];
+  const aliases = ids.length > 0 ? ids : [...idLikePaths, ...linksTo(dir, registries)];
   return { ref, dir, ids, aliases: [...new Set(aliases)], ...(shadows === undefined ? {} : { shadows }) };
 }
 
 /** Ids whose registry entry links to this folder outside the registries. */
-function linksTo(dir: string, places: SkillPlaces): string[] {
-  const known = allRegistries(places).flatMap(skillsIn);
+function linksTo(dir: string, registries: readonly Registry[]): string[] {
+  const known = registries.flatMap(skillsIn);
   return known.filter((found) => found.dir === dir).map(({ ref }) => ref);
 }
 

@@ -256,6 +256,7 @@ describe('a worker that lies about a call', () => {
     };
     const parts = {
       connection: stage.admin,
+      stream: jetstream(stage.admin),
       runtime: front.runtime,
       marks: await Marks.open(stage.admin, 'front9'),
       stores: new Stores(stage.admin),

@@ -3,6 +3,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { propagation, trace } from '@opentelemetry/api';
 import {
   BasicTracerProvider,
@@ -172,6 +173,25 @@ describe('an HTTP request', () => {
     // A client that keeps sending may see the connection close before the answer.
     const status = await sent.then((response) => response.status).catch(() => 413);
     expect(status).toBe(413);
+  });
+
+  test('with a length and a transfer encoding is refused, so no body is longer than its length', async () => {
+    const { hostname, port } = new URL(stage.url);
+    const socket = connect(Number(port), hostname);
+    const lines = [
+      ...[`POST ${path} HTTP/1.1`, `Host: ${hostname}`, `Authorization: Bearer ${stage.tokens['caller']}`],
+      ...['Content-Type: application/json', 'Content-Length: 2', 'Transfer-Encoding: chunked'],
+    ];
+    socket.write(`${lines.join('\r\n')}\r\n\r\n3a98\r\n${' '.repeat(15_000)}\r\n0\r\n\r\n`);
+    const received = await socket.toArray();
+    expect(Buffer.concat(received as Buffer[]).toString()).toMatch(/^HTTP\/1\.1 400 Bad Request/);
+  });
+
+  test('for the head of an answer gets no body', async () => {
+    const response = await fetch(`${stage.url}/healthz`, { method: 'HEAD' });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(await response.text()).toBe('');
   });
 
   test('to an unknown path gets an error that refers to the API document', async () => {
