@@ -108,7 +108,10 @@ export const ACTS: readonly Act[] = [
 ];
 
 /** One manifest for nearly all acts: it grants none of them. */
-export function manifestFor({ port }: Place, { limits = {}, capabilities = {} }: Act): Record<string, unknown> {
+export function manifestFor(
+  { port }: Place,
+  { limits = {}, capabilities = {} }: Act,
+): Record<string, unknown> {
   const rule = { port, scheme: 'http', methods: ['GET'], paths: ['/open/*'] };
   return {
     version: '1.0.0',

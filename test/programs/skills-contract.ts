@@ -81,7 +81,11 @@ function contract({ language, execution, start, manifest: own, opened }: Require
     const outcome = await run('curious', { skill: 'text/echo' });
     expect(outcome).toMatchObject({
       ok: false,
-      error: { code: 'capability_denied', message: expect.stringContaining('it was not given') as unknown },
+      error: {
+        code: 'capability_denied',
+        message: expect.stringContaining('it was not given') as unknown,
+        detail: { capability: 'skill', asked: 'call text/echo' },
+      },
       capabilities: { denied: [{ capability: 'skill', asked: 'call text/echo', declared: 'not given' }] },
     });
     expect(outcome.children ?? []).toEqual([]);

@@ -84,7 +84,6 @@ describe('what a program was given', () => {
     expect((await rejectionOf(strict.execute('program/evil', {}))).code).toBe('untrusted');
     expect((await run(strict, 'return 1')).result).toBe(1);
   });
-
 });
 
 describe('programs of others', () => {
