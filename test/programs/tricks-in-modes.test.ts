@@ -243,6 +243,32 @@ describe.each(MODES)('in $language, as $execution', ({ language, execution }) =>
     expect(outcome).toMatchObject({ ok: true, result: 1100 });
   });
 
+  test('a call that is killed leaves none of its calls running', async () => {
+    const begun = both(
+      'skills.slow.forever({}).catch(() => 0); await skills.math.double({ n: 1 });',
+      '\n    import os\n    skills.slow.forever()\n    await skills.math.double({"n": 1})',
+    );
+    const ends = [both('for (;;);', '\n    while True:\n        pass')];
+    if (execution === 'subprocess') ends.push(both('process.exit(3);', '\n    os._exit(3)'));
+    for (const [index, end] of ends.entries()) {
+      const bodies = both(begun.typescript + end.typescript, begun.python + end.python);
+      write(`trick/killed_${index}`, bodies, {
+        capabilities: { skills: ['math/*', 'slow/*'] },
+        limits: { cpu: '2s' },
+      });
+      const inSkill = await runtime.execute(`trick/killed_${index}`, {}, { reject: false });
+      const inProgram = await run(runtime, bodies, { options: { limits: { cpu: '2s' } } });
+      for (const outcome of [inSkill, inProgram]) {
+        expect(outcome).toMatchObject({ ok: false });
+        expect(outcome.children?.map(({ skill, code }) => `${skill} ${code}`).toSorted()).toEqual([
+          'math/double ok',
+          'slow/forever cancelled',
+        ]);
+      }
+      expect(runtime.running).toEqual([]);
+    }
+  });
+
   test('a program goes on beside another that fills every queue with calls that never end', async () => {
     const small = open('', { pool: { size: 0, maxConcurrent: 2, maxQueue: 4 } });
     const controller = new AbortController();
