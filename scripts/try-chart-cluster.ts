@@ -16,7 +16,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import { makeToken } from '../src/http/access-file.ts';
-import { freePort, startServer } from '../test/cluster/nats.ts';
+import { startServer } from '../test/cluster/nats.ts';
+import { freePort } from '../test/free-port.ts';
 import { openFolder, removeFolder } from '../test/write-skill.ts';
 import { ROOT } from './steps.ts';
 

@@ -245,7 +245,7 @@ function namedPrograms({ manifest, commands }: DriftSource): string[] {
 
 function describeRisk({ value, at, risk }: RiskyCommand): string {
   const subject = isInText({ at }) ? 'The text contains a command that' : 'The code';
-  return `${subject} ${COMMAND_RISKS[risk].does} (${at}): ${quote(value)}.`;
+  return `${subject} ${COMMAND_RISKS[risk]} (${at}): ${quote(value)}.`;
 }
 
 /** Commands in texts are run by a model, not by the skill. */

@@ -25,9 +25,8 @@ export function restrict(inForce: OperatorPolicy, file: OperatorPolicy): Operato
     filesystem: restrictPaths(inForce.filesystem, file.filesystem),
     env: restrictEnv(inForce.env, file.env),
     network: restrictNetwork(inForce.network, file.network),
-    ...restrictPrograms(inForce, file),
+    ...restrictCode(inForce, file),
     ...restrictFreshness(inForce, file),
-    ...restrictGenerated(inForce, file),
     ...(file.nativePrograms === false ? { nativePrograms: false } : {}),
     ...allFlows(inForce, file),
     ...(secrets ? { secrets } : {}),
@@ -144,8 +143,16 @@ function restrictNetwork(
   };
 }
 
+/** Code that is not of the bundle: programs of the system, and what comes with a call. */
+export function restrictCode(
+  inForce: OperatorPolicy,
+  file: OperatorPolicy,
+): Pick<OperatorPolicy, 'programs' | 'generatedCode'> {
+  return { ...restrictPrograms(inForce, file), ...restrictGenerated(inForce, file) };
+}
+
 /** The programs that both allow; a policy that does not name any allows all. */
-export function restrictPrograms(
+function restrictPrograms(
   { programs: before }: OperatorPolicy,
   { programs: own }: OperatorPolicy,
 ): Pick<OperatorPolicy, 'programs'> {
@@ -163,7 +170,7 @@ export function commonHosts(one: string[] | undefined, other: string[] | undefin
 }
 
 /** Off if one of them switches it off. */
-export function restrictGenerated(
+function restrictGenerated(
   inForce: OperatorPolicy,
   file: OperatorPolicy,
 ): Pick<OperatorPolicy, 'generatedCode'> {

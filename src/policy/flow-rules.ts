@@ -18,25 +18,24 @@ export interface FlowRule {
 
 type Receiver = Pick<Manifest, 'name' | 'capabilities'>;
 
-/** Why a skill may not be given data of these sources; undefined if it may. */
-export function forbiddenFlow(
+/** Why a skill may not get data of these sources; undefined if it may. */
+type Forbids = (
   rules: readonly FlowRule[] | undefined,
   sources: ReadonlySet<string>,
   skill: Receiver,
-): SkillError | undefined {
+) => SkillError | undefined;
+
+/** About data that it is called with. */
+export const forbiddenFlow: Forbids = (rules, sources, skill) => {
   const found = brokenRule(rules, sources, skill);
   return found && forbidden(skill, found, `Call "${skill.name}" before "${found.source}"`);
-}
+};
 
-/** Why a skill may not get the result of a call that it makes, which has data of these sources. */
-export function forbiddenResult(
-  rules: readonly FlowRule[] | undefined,
-  sources: ReadonlySet<string>,
-  caller: Receiver,
-): SkillError | undefined {
+/** About the result of a call that it makes. */
+export const forbiddenResult: Forbids = (rules, sources, caller) => {
   const found = brokenRule(rules, sources, caller);
   return found && forbidden(caller, found, `Have a skill without network call "${found.source}"`);
-}
+};
 
 interface Broken {
   source: string;

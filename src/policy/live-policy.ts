@@ -6,8 +6,8 @@
  *
  * @module
  */
-import { statSync } from 'node:fs';
 import { toSkillError } from '../errors.ts';
+import { FileWatch } from './file-watch.ts';
 import { DEFAULT_POLICY, type OperatorPolicy } from './operator.ts';
 import { heldBack, strictest } from './strictest.ts';
 
@@ -39,12 +39,12 @@ export class LivePolicy {
   #accepted: OperatorPolicy;
   #inForce: OperatorPolicy;
   #status: PolicyStatus = { state: 'current', waiting: [] };
-  #version: string;
+  readonly #watch: FileWatch;
 
   /** Throws if the files cannot be used: a service never starts with a broken policy. */
   constructor(options: LivePolicyOptions) {
     this.#options = options;
-    this.#version = this.#versionNow();
+    this.#watch = new FileWatch(() => options.watched);
     this.#accepted = options.read() ?? DEFAULT_POLICY;
     this.#inForce = this.#accepted;
   }
@@ -55,17 +55,13 @@ export class LivePolicy {
 
   /** The policy for a call that starts now. */
   current(): OperatorPolicy {
-    const version = this.#versionNow();
-    if (version !== this.#version) {
-      this.#version = version;
-      this.#follow();
-    }
+    if (this.#watch.hasChanged()) this.#follow();
     return this.#inForce;
   }
 
   /** The operator asks for the files as they are. Returns whether they are now in force. */
   reload(): boolean {
-    this.#version = this.#versionNow();
+    this.#watch.hasChanged();
     const file = this.#read();
     if (!file) return false;
     this.#accepted = file;
@@ -115,19 +111,5 @@ export class LivePolicy {
 
   #note(text: string): void {
     this.#options.onNote?.(text);
-  }
-
-  #versionNow(): string {
-    return this.#options.watched.map(versionOf).join('\n');
-  }
-}
-
-/** Follows links, so that a swapped link to another file counts as a change. */
-function versionOf(file: string): string {
-  try {
-    const { ctimeNs, size, ino, dev } = statSync(file, { bigint: true });
-    return `${ctimeNs} ${size} ${ino} ${dev}`;
-  } catch {
-    return '';
   }
 }

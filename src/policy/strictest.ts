@@ -8,14 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { TrustRules } from '../trust/admission.ts';
 import type { SkillRule } from '../trust/skill-rules.ts';
 import { MODES, type Mode } from '../vocabulary/modes.ts';
-import {
-  allFlows,
-  allSources,
-  commonHosts,
-  restrictGenerated,
-  restrictPrograms,
-  rulesOf,
-} from './combine.ts';
+import { allFlows, allSources, commonHosts, restrictCode, rulesOf } from './combine.ts';
 import { allMinimumRules } from './minimum.ts';
 import type { OperatorPolicy } from './operator.ts';
 import { hostCovers, pathCoversPattern } from './patterns.ts';
@@ -40,9 +33,8 @@ export function strictest(inForce: OperatorPolicy, file: OperatorPolicy): Operat
     filesystem: stricterPaths(inForce.filesystem, file.filesystem),
     env: stricterEnv(inForce.env, file.env),
     network: stricterNetwork(inForce.network, file.network),
-    ...restrictPrograms(inForce, file),
+    ...restrictCode(inForce, file),
     ...stricterFreshness(inForce, file),
-    ...restrictGenerated(inForce, file),
     ...(inForce.nativePrograms && file.nativePrograms ? { nativePrograms: true } : {}),
     ...allFlows(inForce, file),
     ...(inForce.secrets || file.secrets ? { secrets } : {}),

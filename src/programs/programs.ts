@@ -176,8 +176,7 @@ export class Programs {
 }
 
 function folderOf(language: ProgramLanguage): string {
-  const row = Object.hasOwn(PROGRAM_LANGUAGES, language) ? PROGRAM_LANGUAGES[language] : undefined;
-  if (row) return row.folder;
+  if (Object.hasOwn(PROGRAM_LANGUAGES, language)) return PROGRAM_LANGUAGES[language];
   throw new SkillError('usage', `${JSON.stringify(language)} is not a language of programs`, {
     fix: `Use one of ${Object.keys(PROGRAM_LANGUAGES).join(', ')}.`,
   });

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { statSync } from 'node:fs';
 import { toSkillError } from '../errors.ts';
+import { FileWatch } from '../policy/file-watch.ts';
 import type { OperatorPolicy } from '../policy/operator.ts';
 import { strictestTenants, waitingTenants } from './strictest-tenants.ts';
 import { readTenants, type Issuer, type Tenant, type TenantBook } from './tenants-file.ts';
@@ -27,14 +27,14 @@ export class LiveTenants {
   /** What the operator put in force, by starting the service or by reloading. */
   #accepted: TenantBook;
   #inForce: TenantBook;
-  #version: string;
+  readonly #watch: FileWatch;
 
   /** Throws if the file cannot be used: a service never starts with broken tenants. */
   constructor(options: LiveTenantsOptions) {
     this.#options = options;
     this.#accepted = this.#read();
     this.#inForce = this.#accepted;
-    this.#version = this.#versionNow();
+    this.#watch = new FileWatch(() => this.#files());
   }
 
   /** Undefined if there is no such tenant, or not any more. */
@@ -61,21 +61,16 @@ export class LiveTenants {
 
   /** The operator asks for the file as it is. Returns whether it is now in force. */
   reload(): boolean {
-    this.#version = this.#versionNow();
+    this.#watch.hasChanged();
     const book = this.#tryToRead();
     if (!book) return false;
-    this.#accepted = book;
-    this.#inForce = book;
+    [this.#accepted, this.#inForce] = [book, book];
     this.#options.onNote?.('The tenants were reloaded and are in force.');
     return true;
   }
 
   #current(): TenantBook {
-    const version = this.#versionNow();
-    if (version !== this.#version) {
-      this.#version = version;
-      this.#takeAway();
-    }
+    if (this.#watch.hasChanged()) this.#takeAway();
     return this.#inForce;
   }
 
@@ -84,7 +79,7 @@ export class LiveTenants {
     if (!book) return;
     this.#inForce = strictestTenants(this.#accepted, book);
     // The file may now name other policies.
-    this.#version = this.#versionNow();
+    this.#watch.hasChanged();
     const waiting = waitingTenants(this.#inForce, book);
     this.#options.onNote?.(
       waiting.length === 0
@@ -108,18 +103,7 @@ export class LiveTenants {
     return readTenants({ file, policy: policy(), own });
   }
 
-  #versionNow(): string {
-    return [...new Set([this.#options.file, ...this.#accepted.files, ...this.#inForce.files])]
-      .map(versionOf)
-      .join('\n');
-  }
-}
-
-function versionOf(file: string): string {
-  try {
-    const { ctimeNs, size, ino, dev } = statSync(file, { bigint: true });
-    return `${ctimeNs} ${size} ${ino} ${dev}`;
-  } catch {
-    return '';
+  #files(): Set<string> {
+    return new Set([this.#options.file, ...this.#accepted.files, ...this.#inForce.files]);
   }
 }

@@ -5,10 +5,10 @@
  */
 
 export const COMMAND_RISKS = {
-  sudo: { does: 'asks for the rights of another user' },
-  eval: { does: 'runs text as a command' },
-  decoded: { does: 'decodes text and runs it' },
-  writes_outside: { does: 'writes outside of the skill and the workspace' },
+  sudo: 'asks for the rights of another user',
+  eval: 'runs text as a command',
+  decoded: 'decodes text and runs it',
+  writes_outside: 'writes outside of the skill and the workspace',
 } as const;
 
 export type CommandRisk = keyof typeof COMMAND_RISKS;

@@ -6,9 +6,9 @@
 import { choicesIn, type Choices } from './table.ts';
 
 export const PROGRAM_LANGUAGES = {
-  typescript: { folder: 'typescript' },
-  javascript: { folder: 'typescript' },
-  python: { folder: 'python' },
+  typescript: 'typescript',
+  javascript: 'typescript',
+  python: 'python',
 } as const;
 
 /** A language of programs. */

@@ -5,8 +5,9 @@ import { jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { allRows } from '../../src/cluster/receipts.ts';
 import type { Outcome } from '../../src/index.ts';
-import { openFolder, writeSkill } from '../write-skill.ts';
+import { openFolder } from '../write-skill.ts';
 import { openCluster, type ClusterStage, type Front } from './stage.ts';
+import { writeWaitingSkill } from './waiting-skill.ts';
 
 const PATIENT = { timeout: 60_000 };
 
@@ -15,15 +16,7 @@ let front: Front;
 
 beforeAll(async () => {
   const folder = openFolder();
-  writeSkill(folder, {
-    id: 'test/waits',
-    manifest: { limits: { timeout: '60s' } },
-    source: `import time
-def execute(params):
-    print("begun", flush=True)
-    time.sleep(params.get("seconds", 0))
-    return 1`,
-  });
+  writeWaitingSkill(folder, 'test/waits', { result: '1' });
   stage = await openCluster({ folder });
   for (const name of ['w1', 'w2', 'w3']) await stage.startWorker(name, ['--slots', '1']);
   front = await stage.startFront('front');

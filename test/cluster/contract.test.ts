@@ -7,6 +7,7 @@ import { HostFolders } from '../../src/calls/host-folders.ts';
 import { JsonText } from '../../src/json-text.ts';
 import { openFolder, writeSkill } from '../write-skill.ts';
 import { openCluster, type ClusterStage, type Front, type WorkerProcess } from './stage.ts';
+import { writeWaitingSkill } from './waiting-skill.ts';
 
 let stage: ClusterStage;
 let front: Front;
@@ -40,15 +41,7 @@ beforeAll(async () => {
 def execute(params):
     time.sleep(50)`,
   });
-  writeSkill(folder, {
-    id: 'test/slow',
-    manifest: { limits: { timeout: '60s' } },
-    source: `import time
-def execute(params):
-    print("waiting", flush=True)
-    time.sleep(params.get("seconds", 50))
-    return {"waited": True}`,
-  });
+  writeWaitingSkill(folder, 'test/slow', { seconds: 50, says: 'waiting' });
   stage = await openCluster({ folder });
   worker = await stage.startWorker('w1', ['--slots', '2']);
   front = await stage.startFront('front');

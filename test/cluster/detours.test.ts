@@ -7,11 +7,12 @@ import { join } from 'node:path';
 import { jetstream, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
 import { headers } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../free-port.ts';
 import { connectCluster, setUpCluster } from '../../src/api/cluster.ts';
 import { makeKey, parseKeyRequest } from '../../src/cluster/keys.ts';
 import { serverConfig } from '../../src/cluster/server-config.ts';
 import { openFolder, removeFolder } from '../write-skill.ts';
-import { freePort, startServer, type NatsServer } from './nats.ts';
+import { startServer, type NatsServer } from './nats.ts';
 
 type Connection = Awaited<ReturnType<typeof connectCluster>>;
 

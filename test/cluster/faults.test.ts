@@ -4,8 +4,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { verifyCluster } from '../../src/api/cluster.ts';
 import type { Outcome } from '../../src/index.ts';
-import { openFolder, writeSkill } from '../write-skill.ts';
+import { openFolder } from '../write-skill.ts';
 import { openCluster, type ClusterStage, type Front, type WorkerProcess } from './stage.ts';
+import { writeWaitingSkill } from './waiting-skill.ts';
 
 let stage: ClusterStage;
 let front: Front;
@@ -13,24 +14,8 @@ let first: WorkerProcess;
 
 beforeAll(async () => {
   const folder = openFolder();
-  writeSkill(folder, {
-    id: 'test/slow',
-    manifest: { limits: { timeout: '60s' } },
-    source: `import time
-def execute(params):
-    print("begun", flush=True)
-    time.sleep(params.get("seconds", 30))
-    return {"waited": True}`,
-  });
-  writeSkill(folder, {
-    id: 'test/repeatable',
-    manifest: { limits: { timeout: '60s' }, idempotent: true },
-    source: `import time
-def execute(params):
-    print("begun", flush=True)
-    time.sleep(params["seconds"])
-    return {"waited": True}`,
-  });
+  writeWaitingSkill(folder, 'test/slow', { seconds: 30 });
+  writeWaitingSkill(folder, 'test/repeatable', { manifest: { idempotent: true } });
   stage = await openCluster({ folder, ackWaitMs: 4000 });
   first = await stage.startWorker('w1', ['--slots', '1']);
   front = await stage.startFront('front');

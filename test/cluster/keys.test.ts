@@ -7,13 +7,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../free-port.ts';
 import { ClusterClient, connectCluster } from '../../src/api/cluster.ts';
 import { assertVersion } from '../../src/cluster/connect.ts';
 import { Queues } from '../../src/cluster/queues.ts';
 import { createRuntime } from '../../src/index.ts';
 import { packageRoot } from '../../src/package-root.ts';
 import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
-import { freePort, startServer, type NatsServer } from './nats.ts';
+import { startServer, type NatsServer } from './nats.ts';
 import { startWorker, type WorkerProcess } from './stage.ts';
 
 type Connection = Awaited<ReturnType<typeof connectCluster>>;

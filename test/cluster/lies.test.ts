@@ -17,8 +17,9 @@ import { TenantObjects } from '../../src/cluster/objects.ts';
 import { ANNOUNCE_MS, Fleet } from '../../src/cluster/placement.ts';
 import { Stores } from '../../src/cluster/stores.ts';
 import type { Outcome } from '../../src/index.ts';
-import { openFolder, writeSkill } from '../write-skill.ts';
+import { openFolder } from '../write-skill.ts';
 import { openCluster, type ClusterStage, type Front } from './stage.ts';
+import { writeWaitingSkill } from './waiting-skill.ts';
 
 let stage: ClusterStage;
 let front: Front;
@@ -29,15 +30,7 @@ const codeOf = (outcome: Outcome): string => (outcome.ok ? 'ok' : outcome.error.
 
 beforeAll(async () => {
   const folder = openFolder();
-  writeSkill(folder, {
-    id: 'test/slow',
-    manifest: { limits: { timeout: '60s' } },
-    source: `import time
-def execute(params):
-    print("begun", flush=True)
-    time.sleep(params.get("seconds", 0))
-    return "done"`,
-  });
+  writeWaitingSkill(folder, 'test/slow', { result: '"done"' });
   stage = await openCluster({ folder, queue: 3 });
   client = jetstream(stage.admin);
   await stage.startWorker('w1', ['--slots', '1']);
@@ -133,14 +126,8 @@ describe('an announcement', () => {
 
 describe('a message', () => {
   const head = {
-    ...{
-      v: 1,
-      id: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
-      front: 'front',
-      caller: 'c',
-      isolated: true,
-      beginBefore: 1,
-    },
+    ...{ v: 1, id: '01ARZ3NDEKTSV4RRFFQ69G5FAV', front: 'front', caller: 'c', isolated: true },
+    beginBefore: 1,
     skill: { name: 'test/slow', digest: 'a'.repeat(64) },
   };
   test.each(['/etc/passwd', '../secret', './x', 'test/../x', 'oci://x/y', 'C:\\x', 'test/slow/more', 'slow'])(

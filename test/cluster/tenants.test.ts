@@ -4,13 +4,12 @@
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tenantToken } from '../../src/cluster/names.ts';
 import { makeToken } from '../../src/http/access-file.ts';
 import { packageRoot } from '../../src/package-root.ts';
+import { REPORT, reportManifest, startEcho, type Echo } from '../http/report-skill.ts';
 import { writeSkill } from '../write-skill.ts';
 import { startHttpFront, type HttpFront } from './http-front.ts';
 import { openCluster, type ClusterStage } from './stage.ts';
@@ -20,53 +19,20 @@ type TenantName = (typeof TENANTS)[number];
 /** The part of subjects that stands for `umbrella.eu`, as the name of a third tenant. */
 const LOOKALIKE = tenantToken('umbrella.eu');
 
-/** Says what it finds: its workspace, its variables, and what a server received as its secret. */
-const REPORT = `
-  import json, os, urllib.request
-
-  def execute(params):
-      with open("/workspace/note.txt") as file:
-          note = file.read()
-      with open("/workspace/written.txt", "w") as file:
-          file.write("by the skill")
-      request = urllib.request.Request(params["url"], headers={"Authorization": "Bearer " + os.environ["API_KEY"]})
-      with urllib.request.urlopen(request) as answer:
-          received = json.load(answer)
-      return {"note": note, "received": received, "region": os.environ.get("REGION"), "given": os.environ["API_KEY"]}
-`;
-
 let stage: ClusterStage;
 let front: HttpFront;
-let echo: Server;
-let url = '';
-const received: string[] = [];
+let echo: Echo;
 const tokens: Record<string, string> = {};
 
 beforeAll(async () => {
-  echo = createServer((request, response) => {
-    received.push(request.headers.authorization ?? '');
-    response.setHeader('content-type', 'application/json').end(JSON.stringify({ seen: received.length }));
-  });
-  await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
-  const { port } = echo.address() as AddressInfo;
-  url = `http://127.0.0.1:${port}/`;
+  echo = await startEcho();
   // Not in /tmp, which every cell has for itself.
   const folder = realpathSync(mkdtempSync('/var/tmp/skillcell-cluster-tenants-'));
   chmodSync(folder, 0o711);
   writeSkill(folder, {
     id: 'test/report',
     source: REPORT,
-    manifest: {
-      execution: ['subprocess'],
-      env_vars: {
-        API_KEY: { required: true, secret: true, hosts: ['127.0.0.1'] },
-        REGION: { required: false },
-      },
-      capabilities: {
-        filesystem: [{ path: '${workspace}', access: 'read-write' }],
-        network: [{ host: '127.0.0.1', port, scheme: 'http' }],
-      },
-    },
+    manifest: reportManifest(echo.port),
   });
   writeSkill(folder, { id: 'test/plain', source: 'def execute(params):\n    return "ran"' });
   writeSkill(folder, {
@@ -82,7 +48,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await front.stop();
   await stage[Symbol.asyncDispose]();
-  await new Promise((resolve) => echo.close(resolve));
+  await new Promise((resolve) => echo.server.close(resolve));
 });
 
 interface Files {
@@ -135,7 +101,7 @@ async function ask(as: string, path: string, options: RequestInit = {}): Promise
   return { status: answer.status, text, body: JSON.parse(text) as Answer['body'] };
 }
 
-function execute(as: TenantName, skill: string, params: unknown = { url }): Promise<Answer> {
+function execute(as: TenantName, skill: string, params: unknown = { url: echo.url }): Promise<Answer> {
   return ask(as, `/v1/skills/${skill}/execute`, { method: 'POST', body: JSON.stringify({ params }) });
 }
 
@@ -163,7 +129,7 @@ describe('two tenants of a cluster with the same skill', () => {
     expect(acme.body, acme.text).toMatchObject({
       result: { note: 'file of acme', region: 'region of acme' },
     });
-    expect(received.at(-1)).toBe('Bearer key-of-acme-0123456789');
+    expect(echo.received.at(-1)).toBe('Bearer key-of-acme-0123456789');
     // The approval of one tenant is none for another, and neither is that of the operator.
     expect(await codeOf('umbrella.eu')).toBe('approval_required');
     approve();
@@ -173,7 +139,7 @@ describe('two tenants of a cluster with the same skill', () => {
     expect(umbrella.body, umbrella.text).toMatchObject({
       result: { note: 'file of umbrella.eu', region: 'region of umbrella.eu' },
     });
-    expect(received.at(-1)).toBe('Bearer key-of-umbrella.eu-0123456789');
+    expect(echo.received.at(-1)).toBe('Bearer key-of-umbrella.eu-0123456789');
     for (const tenant of TENANTS)
       expect(readFileSync(join(stage.folder, 'work', tenant, 'written.txt'), 'utf8')).toBe('by the skill');
     for (const { text } of [acme, umbrella]) expect(text).not.toMatch(/key-of-/);

@@ -7,11 +7,12 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../free-port.ts';
 import { ClusterClient, connectCluster, type ClusterOptions } from '../../src/api/cluster.ts';
 import { createRuntime } from '../../src/index.ts';
 import { packageRoot } from '../../src/package-root.ts';
 import { openFolder, removeFolder, writeSkill } from '../write-skill.ts';
-import { freePort, startServer, type NatsServer } from './nats.ts';
+import { startServer, type NatsServer } from './nats.ts';
 import { startWorker, type WorkerProcess } from './stage.ts';
 
 let folder: string;

@@ -5,9 +5,9 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../free-port.ts';
 import { goProgram } from '../../scripts/go-programs.ts';
 
 export interface Registry {
@@ -63,14 +63,6 @@ function commandFor(
     }),
   );
   return [name === 'distribution' ? goProgram('registry') : 'docker-registry', 'serve', config];
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function untilReady(child: ChildProcess, host: string): Promise<void> {

@@ -2,58 +2,23 @@
  * Two tenants of one service have the same skill, and different secrets, workspaces, policies and approvals.
  */
 import { readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { REPORT, reportManifest, startEcho, type Echo } from './report-skill.ts';
 import { writeSkill } from '../write-skill.ts';
 import { TenantsStage } from './tenants-stage.ts';
 
-/** Says what it finds: its workspace, its variables, and what a server received as its secret. */
-const REPORT = `
-  import json, os, urllib.request
-
-  def execute(params):
-      with open("/workspace/note.txt") as file:
-          note = file.read()
-      with open("/workspace/written.txt", "w") as file:
-          file.write("by the skill")
-      request = urllib.request.Request(params["url"], headers={"Authorization": "Bearer " + os.environ["API_KEY"]})
-      with urllib.request.urlopen(request) as answer:
-          received = json.load(answer)
-      return {"note": note, "received": received, "region": os.environ.get("REGION"), "given": os.environ["API_KEY"]}
-`;
-
-/** Notes what it receives; a skill never sees the value of its secret. */
-let echo: Server;
-let url: string;
+let echo: Echo;
 let stage: TenantsStage;
-const received: string[] = [];
 
 beforeAll(async () => {
-  echo = createServer((request, response) => {
-    received.push(request.headers.authorization ?? '');
-    response.setHeader('content-type', 'application/json').end(JSON.stringify({ seen: received.length }));
-  });
-  await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(echo.address() as AddressInfo).port}/`;
-  const { port } = echo.address() as AddressInfo;
+  echo = await startEcho();
   stage = await new TenantsStage({
     policy: 'network: { allow_private: [127.0.0.1] }',
     skills: {
       report: {
         source: REPORT,
-        manifest: {
-          execution: ['subprocess'],
-          env_vars: {
-            API_KEY: { required: true, secret: true, hosts: ['127.0.0.1'] },
-            REGION: { required: false },
-          },
-          capabilities: {
-            filesystem: [{ path: '${workspace}', access: 'read-write' }],
-            network: [{ host: '127.0.0.1', port, scheme: 'http' }],
-          },
-        },
+        manifest: reportManifest(echo.port),
       },
     },
   }).open();
@@ -61,20 +26,20 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await stage[Symbol.asyncDispose]();
-  await new Promise((resolve) => echo.close(resolve));
+  await new Promise((resolve) => echo.server.close(resolve));
 });
 
 describe('two tenants with the same skill', () => {
   test('are approved one by one, and get their own files, secrets and variables', async () => {
     const call = (as: string): ReturnType<TenantsStage['execute']> =>
-      stage.execute(as, 'test/report', { url });
+      stage.execute(as, 'test/report', { url: echo.url });
     expect((await call('acme')).body.error?.code).toBe('approval_required');
     expect(await stage.approve('test/report', 'acme')).toBe(200);
     const ofAcme = await call('acme');
     expect(ofAcme.body, JSON.stringify(ofAcme.body.error)).toMatchObject({
       result: { note: 'file of acme', region: 'region of acme' },
     });
-    expect(received.at(-1)).toBe('Bearer key-of-acme-0123456789');
+    expect(echo.received.at(-1)).toBe('Bearer key-of-acme-0123456789');
     // The approval of one tenant is none for another, nor for the operator.
     expect((await call('umbrella')).body.error?.code).toBe('approval_required');
     expect((await call('admin')).body.error?.code).toBe('approval_required');
@@ -83,7 +48,7 @@ describe('two tenants with the same skill', () => {
     expect(ofUmbrella.body).toMatchObject({
       result: { note: 'file of umbrella', region: 'region of umbrella' },
     });
-    expect(received.at(-1)).toBe('Bearer key-of-umbrella-0123456789');
+    expect(echo.received.at(-1)).toBe('Bearer key-of-umbrella-0123456789');
     expect(readFileSync(join(stage.folder, 'work/acme/written.txt'), 'utf8')).toBe('by the skill');
     expect(readFileSync(join(stage.folder, 'work/umbrella/written.txt'), 'utf8')).toBe('by the skill');
     // The secret of neither was ever in a cell, in an answer or in a receipt.
@@ -97,8 +62,10 @@ describe('two tenants with the same skill', () => {
     await stage.approve('test/report', 'acme');
     await stage.approve('test/report', 'umbrella');
     await stage.ask('/v1/skills/test/report/approval?tenant=acme', { method: 'DELETE', as: 'admin' });
-    expect((await stage.execute('acme', 'test/report', { url })).body.error?.code).toBe('approval_required');
-    expect((await stage.execute('umbrella', 'test/report', { url })).status).toBe(200);
+    expect((await stage.execute('acme', 'test/report', { url: echo.url })).body.error?.code).toBe(
+      'approval_required',
+    );
+    expect((await stage.execute('umbrella', 'test/report', { url: echo.url })).status).toBe(200);
   });
 });
 

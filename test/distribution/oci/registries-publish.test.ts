@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { freePort } from '../../free-port.ts';
 import { readAttestations } from '../../../src/distribution/attestations.ts';
 import { HttpClient } from '../../../src/distribution/http/client.ts';
 import { parseManifest } from '../../../src/distribution/oci/manifest.ts';
@@ -20,7 +21,7 @@ import type { SkillPin } from '../../../src/load/skills-lock.ts';
 import { formatSignatures, makeKeyPair, signLock } from '../../../src/trust/signature.ts';
 import { ATTACHMENT_TYPES } from '../../../src/vocabulary/oci-types.ts';
 import { IDENTITY, ISSUER, openSigstore, statement } from '../../trust/local-sigstore.ts';
-import { freePort, startRegistry, type Registry } from '../registries.ts';
+import { startRegistry, type Registry } from '../registries.ts';
 
 const bundle = readBundle(fileURLToPath(new URL('../../../skills/text/word_stats_rust', import.meta.url)));
 const LOCK = bundle.lock ?? Buffer.alloc(0);

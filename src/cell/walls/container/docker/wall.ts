@@ -14,12 +14,13 @@ import { pathIdentity } from '../../../linux/path-identity.ts';
 import { RunningProcesses } from '../../../linux/running-processes.ts';
 import type { ContainerBackend } from '../contract.ts';
 import { engineEnforcement } from '../enforcement.ts';
+import { ProbedBackend } from '../base.ts';
 import { containerName, isOrphan, ownOwner } from '../owner.ts';
 import { probeBackend } from '../probe.ts';
-import { CachedProbe, unavailable } from '../../try-program.ts';
+import { unavailable } from '../../try-program.ts';
 import { ContainerProcess } from '../process.ts';
 import { rootOf } from '../programs.ts';
-import { LABEL, profileFor, sandboxFor } from '../sandbox.ts';
+import { LABEL, sandboxFor } from '../sandbox.ts';
 import { SocketStreams } from '../socket-streams.ts';
 import { DockerApi, type DockerInfo } from './api.ts';
 import { dockerContainer } from './configuration.ts';
@@ -36,7 +37,7 @@ export interface DockerWallOptions {
   socket?: string | undefined;
 }
 
-export class DockerWall implements ContainerBackend {
+export class DockerWall extends ProbedBackend implements ContainerBackend {
   readonly name = 'container';
   readonly backendName = 'docker';
   readonly #options: DockerWallOptions;
@@ -46,22 +47,17 @@ export class DockerWall implements ContainerBackend {
   readonly #running = new RunningProcesses();
   /** Images that docker has or is loading, by id. */
   readonly #images = new Map<string, Promise<string>>();
-  readonly #probe = new CachedProbe(() => this.#try());
   #cgroupVersion: string | undefined;
 
   constructor(options: DockerWallOptions) {
+    super();
     this.#options = options;
     this.#socket = options.socket ?? USUAL_SOCKET;
     this.#api = new DockerApi(this.#socket);
   }
 
-  probe(): Promise<WallProbe> {
-    return this.#probe.get();
-  }
-
-  accepts(grant: Grant): void {
-    profileFor(grant);
-    this.identity(grant);
+  override accepts(grant: Grant): void {
+    super.accepts(grant);
     if (!hasGateway(grant) || this.#cgroupVersion === '2' || process.getuid?.() === 0) return;
     throw new SkillError(
       'unenforceable',
@@ -106,7 +102,7 @@ export class DockerWall implements ContainerBackend {
     await this.#running.end();
   }
 
-  async #try(): Promise<WallProbe> {
+  protected async tryOnce(): Promise<WallProbe> {
     if (!existsSync(this.#socket))
       return unavailable(
         `docker does not listen on ${this.#socket}`,

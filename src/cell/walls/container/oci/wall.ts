@@ -18,12 +18,13 @@ import type { ContainerBackend } from '../contract.ts';
 import { gvisorEnforcement, ociEnforcement } from '../enforcement.ts';
 import { ChildRun } from '../child-run.ts';
 import { runSetUp } from '../faults.ts';
+import { ProbedBackend } from '../base.ts';
 import { containerName, ownOwner } from '../owner.ts';
 import { probeBackend } from '../probe.ts';
-import { CachedProbe, unavailable } from '../../try-program.ts';
+import { unavailable } from '../../try-program.ts';
 import { ContainerProcess } from '../process.ts';
 import { rootOf } from '../programs.ts';
-import { profileFor, sandboxFor, type Sandbox } from '../sandbox.ts';
+import { sandboxFor, type Sandbox } from '../sandbox.ts';
 import { SocketStreams } from '../socket-streams.ts';
 import { ociConfig } from './config.ts';
 import { makeRoot } from './root.ts';
@@ -55,7 +56,7 @@ export interface OciWallOptions {
   cgroups?: boolean | undefined;
 }
 
-export class OciWall implements ContainerBackend {
+export class OciWall extends ProbedBackend implements ContainerBackend {
   readonly name = 'container';
   readonly backendName: OciRuntimeName;
   readonly #options: OciWallOptions;
@@ -68,24 +69,15 @@ export class OciWall implements ContainerBackend {
   readonly #state: string;
   #cgroups: CgroupDriver | undefined;
   #prefix: readonly string[] = [];
-  readonly #probe = new CachedProbe(() => this.#try());
 
   constructor(options: OciWallOptions) {
+    super();
     this.#options = options;
     this.backendName = options.runtime;
     this.#runtime = findOciRuntime(options.runtime, options.places);
     this.#base = join(options.home, 'containers', this.backendName);
     this.#cells = join(this.#base, 'cells');
     this.#state = join(this.#base, 'state');
-  }
-
-  probe(): Promise<WallProbe> {
-    return this.#probe.get();
-  }
-
-  accepts(grant: Grant): void {
-    profileFor(grant);
-    this.identity(grant);
   }
 
   identity(grant: Grant): { uid: number; gid: number } | undefined {
@@ -131,7 +123,7 @@ export class OciWall implements ContainerBackend {
     return this.#options.cellId ?? DEFAULT_CELL_ID;
   }
 
-  async #try(): Promise<WallProbe> {
+  protected async tryOnce(): Promise<WallProbe> {
     const runtime = this.#runtime;
     if (!runtime)
       return unavailable(

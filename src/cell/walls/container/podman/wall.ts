@@ -18,11 +18,12 @@ import { ChildRun } from '../child-run.ts';
 import type { ContainerBackend } from '../contract.ts';
 import { engineEnforcement } from '../enforcement.ts';
 import { runSetUp } from '../faults.ts';
+import { ProbedBackend } from '../base.ts';
 import { containerName, isOrphan, ownOwner } from '../owner.ts';
 import { probeBackend } from '../probe.ts';
-import { CachedProbe, unavailable } from '../../try-program.ts';
+import { unavailable } from '../../try-program.ts';
 import { ContainerProcess } from '../process.ts';
-import { profileFor, sandboxFor } from '../sandbox.ts';
+import { sandboxFor } from '../sandbox.ts';
 import { rootOf } from '../programs.ts';
 import { SocketStreams } from '../socket-streams.ts';
 import { envFile, LABEL_ARGUMENT, podmanArguments } from './arguments.ts';
@@ -41,7 +42,7 @@ export interface PodmanWallOptions {
   podmanOptions?: readonly string[] | undefined;
 }
 
-export class PodmanWall implements ContainerBackend {
+export class PodmanWall extends ProbedBackend implements ContainerBackend {
   readonly name = 'container';
   readonly backendName = 'podman';
   readonly #options: PodmanWallOptions;
@@ -53,20 +54,11 @@ export class PodmanWall implements ContainerBackend {
   #runtime: readonly string[] = [];
   #info: PodmanInfo | undefined;
   #pause: PauseProcess | undefined;
-  readonly #probe = new CachedProbe(() => this.#try());
 
   constructor(options: PodmanWallOptions) {
+    super();
     this.#options = options;
     this.#folder = join(options.home, 'containers', 'podman');
-  }
-
-  probe(): Promise<WallProbe> {
-    return this.#probe.get();
-  }
-
-  accepts(grant: Grant): void {
-    profileFor(grant);
-    this.identity(grant);
   }
 
   identity(grant: Grant): { uid: number; gid: number } | undefined {
@@ -114,7 +106,7 @@ export class PodmanWall implements ContainerBackend {
     );
   }
 
-  async #try(): Promise<WallProbe> {
+  protected async tryOnce(): Promise<WallProbe> {
     if (this.#program === undefined)
       return unavailable('podman is not installed', 'Install it: apt-get install podman uidmap');
     if (process.getuid?.() !== 0) this.#pause = new PauseProcess();
