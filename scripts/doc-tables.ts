@@ -17,6 +17,7 @@ import type { GatewayReport } from '../bench/runner/gateway/run-gateway-bench.ts
 import type { MachineFacts } from '../bench/runner/machine.ts';
 import type { BenchReport } from '../bench/runner/run-bench.ts';
 import type { WasmReport } from '../bench/runner/wasm/run-wasm-bench.ts';
+import type { ProgramReport } from '../bench/runner/programs/run-program-bench.ts';
 import type { PythonWasmReport } from '../bench/runner/python-wasm/run-python-wasm-bench.ts';
 import type { SimulationReport } from '../bench/simulation/run-simulation.ts';
 import type { SkillwareReport } from './compare-skillware.ts';
@@ -44,6 +45,7 @@ import { formatDistributionCosts, formatLies } from './documents/distribution-ta
 import { formatErrorCodes, formatLimitNames } from './documents/error-tables.ts';
 import { formatLoadCalls, formatLoadVerdicts } from './documents/load-tables.ts';
 import { formatManifestKeys } from './documents/manifest-table.ts';
+import { formatProgramCalls } from './documents/program-tables.ts';
 import { formatSimulationAssumptions, formatSimulationRows } from './documents/simulation-tables.ts';
 import { formatModes, formatPyodide, formatWays } from './documents/mode-tables.ts';
 import { formatMatrix as formatStudyMatrix, formatStudyCosts } from '../src/study/format.ts';
@@ -76,6 +78,7 @@ export const DOCUMENTS: readonly string[] = [
   'docs/errors.md',
   'docs/http.md',
   'docs/manifest.md',
+  'docs/programs.md',
   'docs/skillware.md',
   'docs/security/README.md',
   'docs/security/containers.md',
@@ -93,6 +96,7 @@ const bench = (): PythonWasmReport => newestResult('python-wasm') as PythonWasmR
 const distribution = (): DistributionReport => newestResult('distribution') as DistributionReport;
 const load = (): LoadReport => newestResult('load') as LoadReport;
 const agentSkills = (): AgentSkillsReport => newestResult('agent-skills') as AgentSkillsReport;
+const programs = (): ProgramReport => newestResult('programs') as ProgramReport;
 const simulation = (): SimulationReport => newestResult('simulation') as SimulationReport;
 const skillware = (): SkillwareReport => newestResult('skillware') as SkillwareReport;
 
@@ -139,6 +143,8 @@ const FIGURES: Readonly<Record<string, () => string>> = {
   'load-machine': () => machineOf(load().machine),
   'load-calls': () => formatLoadCalls(load()),
   'load-verdicts': () => formatLoadVerdicts(load()),
+  'program-machine': () => machineOf(programs().machine),
+  'program-calls': () => formatProgramCalls(programs()),
   'simulation-assumptions': () => formatSimulationAssumptions(simulation()),
   'simulation-rows': () => formatSimulationRows(simulation()),
   'study-machine': () => machineOf(bundled().machine),

@@ -1,10 +1,15 @@
 /**
  * The bench of programs does what it says: every way is really taken. Durations are not tested.
  */
-import { beforeAll, expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runProgramBench, type ProgramReport } from '../../bench/runner/programs/run-program-bench.ts';
+import { PROGRAM_PEER_NAMES, PROGRAM_PEER_NOTES } from '../../bench/runner/programs/peers.ts';
 import { ALONE, BESIDE } from '../../bench/runner/programs/neighbour.ts';
-import { PROGRAM_PEERS } from '../../bench/program-peers.ts';
+import { PEERS } from '../../bench/peer-process.ts';
+import { ProgramPeers } from '../../bench/program-peers.ts';
 import { formatProgramReport } from '../../bench/runner/programs/table.ts';
 import {
   addedMs,
@@ -17,10 +22,14 @@ import {
   SKILLS,
 } from '../../bench/runner/programs/targets.ts';
 
+/** Only what is a dependency of ours: the bench installs the others. */
+const peers = new ProgramPeers();
 let report: ProgramReport;
-beforeAll(
-  async () => void (report = await runProgramBench({ rounds: 1, peers: PROGRAM_PEERS, callsBeside: 40 })),
-);
+beforeAll(async () => {
+  await peers.addAiSdk();
+  report = await runProgramBench({ rounds: 1, peers: peers.peers, callsBeside: 40 });
+});
+afterAll(() => peers[Symbol.asyncDispose]());
 
 test('every place and both languages are measured next to the host', () => {
   const called = [...SKILLS, AT_ONCE].flatMap((what) => PLACES.map((place) => rowName(what, place)));
@@ -31,7 +40,7 @@ test('every place and both languages are measured next to the host', () => {
       ALONE,
       BESIDE,
       ...Object.values(FRESH),
-      ...PROGRAM_PEERS.map(({ name }) => name),
+      PROGRAM_PEER_NAMES.aiSdk,
     ].toSorted(),
   );
   for (const row of report.rows) expect(row.min).toBeGreaterThan(0);
@@ -40,6 +49,28 @@ test('every place and both languages are measured next to the host', () => {
 test('the measurements are judged and printed', () => {
   expect(report.targets.map(({ met }) => typeof met)).toEqual(Array.from({ length: 7 }, () => 'boolean'));
   expect(formatProgramReport(report)).not.toMatch(/NaN|undefined/);
+  expect(formatProgramReport(report)).toContain(PROGRAM_PEER_NOTES[PROGRAM_PEER_NAMES.aiSdk]);
+});
+
+test('a peer that does not start is reported and not measured', async () => {
+  await using missing = new ProgramPeers();
+  await missing.addModule('nothing', 'programs/not-there');
+  expect(missing).toMatchObject({ peers: [], leftOut: ['nothing: The peer exited with 1'] });
+});
+
+test('a peer whose tool saw fewer calls than its program counted is not measured', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'skillcell-lazy-peer-'));
+  writeFileSync(
+    join(folder, 'lazy.js'),
+    `export const start = () => ({ call: () => '{"made":3,"served":2}' });`,
+  );
+  try {
+    await using lazy = new ProgramPeers();
+    await lazy.addModule('lazy', join(relative(PEERS, folder), 'lazy'));
+    expect(lazy).toMatchObject({ peers: [], leftOut: ['lazy: 3 calls made and 2 served instead of 3'] });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('a call that costs too much is reported', () => {

@@ -109,7 +109,7 @@ describe('ARCHITECTURE.md', () => {
 
 describe.each(DOCUMENTS)('the document %s', (file) => {
   test('links to files that exist', () => {
-    const links = [...readDocument(file).matchAll(/\]\((?!https?:)([^)#\s]+)[^)]*\)/g)].map(
+    const links = [...readDocument(file).matchAll(/\]\((?!https?:|\{)([^)#\s]+)[^)]*\)/g)].map(
       ([, link = '']) => link,
     );
     expect(links.filter((link) => !existsSync(join(ROOT, dirname(file), link)))).toEqual([]);

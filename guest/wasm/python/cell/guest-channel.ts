@@ -128,7 +128,7 @@ export class GuestChannel extends StreamNode {
   #onFrame(frame: GuestReply): void {
     const kind = frame.body.t as keyof InnerPythonFrames;
     // The end of a command is the last that its harness sends: a script that claims it is found out by what follows.
-    if (this.#options.isCommand && this.#reply)
+    if (this.#reply?.body.t === 'ended')
       this.#refuse(new ChannelFault('a frame after the end of the command'));
     switch (kind) {
       case 'denied':

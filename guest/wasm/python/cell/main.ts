@@ -109,7 +109,7 @@ function ask(...[op, args, bytes]: Parameters<HostLine['ask']>): ReturnType<Host
 function exit(code: number): never {
   const exitCode = code & 0xff;
   // A script that claimed its end before it exits breaks the protocol, as in a native cell: then there is no reply.
-  if (serving && cell?.isCommand && !cell.hasReplied) {
+  if (serving && cell?.isCommand && !cell.hasEnded) {
     const usage = usageOf(serving.before, cell);
     channel.send({ t: 'ended', exit_code: exitCode, exits: true, ...usage, call: serving.call });
   }

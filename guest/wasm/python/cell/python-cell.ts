@@ -115,10 +115,10 @@ export class PythonCell {
     return this.#options.init.harness.task === 'script';
   }
 
-  /** Whether the guest sent the end of its call, or broke the protocol. */
-  get hasReplied(): boolean {
+  /** Whether the guest sent the end of its command, or broke the protocol. */
+  get hasEnded(): boolean {
     try {
-      return this.#channel.reply !== undefined;
+      return this.#channel.reply?.body.t === 'ended';
     } catch {
       return true;
     }
