@@ -10,6 +10,7 @@ export type Op =
   | { op: 'read'; path: string }
   | { op: 'fetch'; method: string; url: string }
   | { op: 'environment'; name: string }
+  | { op: 'call'; name: string }
   | {
       op: 'write' | 'spawn' | 'sleep' | 'spin' | 'memory' | 'output' | 'crowd' | 'scratch';
     };
@@ -33,6 +34,7 @@ export interface Act {
   timeout?: number;
   /** Added to those of the manifest. */
   limits?: Record<string, unknown>;
+  capabilities?: Record<string, unknown>;
 }
 
 const request =
@@ -82,6 +84,12 @@ export const ACTS: readonly Act[] = [
   },
   { name: 'start a program', answer: 'capability_denied process', op: () => ({ op: 'spawn' }) },
   {
+    name: 'call an undeclared skill',
+    answer: 'capability_denied skill',
+    op: () => ({ op: 'call', name: 'util/unit_convert' }),
+    capabilities: { skills: ['text/word_stats'] },
+  },
+  {
     name: 'sleep past the deadline',
     answer: 'resource_exceeded timeout',
     op: () => ({ op: 'sleep' }),
@@ -100,7 +108,10 @@ export const ACTS: readonly Act[] = [
 ];
 
 /** One manifest for nearly all acts: it grants none of them. */
-export function manifestFor({ port }: Place, { limits = {} }: Act): Record<string, unknown> {
+export function manifestFor(
+  { port }: Place,
+  { limits = {}, capabilities = {} }: Act,
+): Record<string, unknown> {
   const rule = { port, scheme: 'http', methods: ['GET'], paths: ['/open/*'] };
   return {
     version: '1.0.0',
@@ -111,6 +122,7 @@ export function manifestFor({ port }: Place, { limits = {} }: Act): Record<strin
         { host: '127.0.0.1', ...rule },
         { host: 'private.test', ...rule },
       ],
+      ...capabilities,
     },
     limits: { timeout: '60s', cpu: '3s', memory: '256MiB', output: '1MiB', scratch: '4MiB', ...limits },
   };

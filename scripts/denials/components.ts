@@ -4,12 +4,14 @@
  * @module
  */
 import { skillComponent } from '../../attacks/wasm/component.ts';
-import { FETCH } from '../../attacks/wasm/interfaces.ts';
+import { FETCH, type Interface } from '../../attacks/wasm/interfaces.ts';
 import { command, forever } from '../../attacks/wasm/sources/command.ts';
 import { allocator, main } from '../../attacks/wasm/sources/skill.ts';
 import { HTTP_PROGRAMS } from '../../attacks/wasm/sources/http.ts';
 import { FILE_PROGRAMS } from '../../attacks/wasm/sources/files.ts';
 import { LIMIT_PROGRAMS } from '../../attacks/wasm/sources/limits.ts';
+import { instanceType } from '../../src/build/wit/instance-type.ts';
+import { SKILLS } from '../../src/build/wit/skills.ts';
 import { wat } from '../../test/wasm/binary/support.ts';
 import type { Op } from './acts.ts';
 import type { Program } from './engines.ts';
@@ -39,6 +41,22 @@ const FETCH_AND_FOLLOW = main(
   },
 );
 
+const CALL: Interface = {
+  name: SKILLS.id,
+  type: (typeOf) => instanceType({ of: SKILLS, functions: ['call'], types: [] }, typeOf),
+  functions: ['call'],
+};
+
+/** Calls the skill of `{"name":"…"}` without parameters, and fails with the message of a refusal. */
+const CALL_SKILL = main(
+  `(call $call (i32.add (local.get $params) (i32.const 9)) (i32.sub (local.get $length) (i32.const 11))
+     (i32.const 1024) (i32.const 2) (i32.const 1536))
+   (if (i32.load8_u (i32.const 1536))
+     (then (return (call $answer (i32.const 1) (i32.load (i32.const 1548)) (i32.load (i32.const 1552))))))
+   (call $answer (i32.const 0) (i32.load (i32.const 1540)) (i32.load (i32.const 1544)))`,
+  { claims: { call: '(param i32 i32 i32 i32 i32)' }, extra: '(data (i32.const 1024) "{}")' },
+);
+
 /** Divides forever. A tighter loop may use up its fuel, which counts instructions, before its CPU time. */
 const DIVIDE = command(
   forever(
@@ -64,6 +82,7 @@ const NO_MEANS = {
 
 export function componentFor(op: Op): Program {
   if (op.op === 'fetch') return fetching(op);
+  if (op.op === 'call') return componentOf(CALL_SKILL, CALL, { name: op.name });
   if (op.op in NO_MEANS) return { none: NO_MEANS[op.op as keyof typeof NO_MEANS] };
   const text = COMMANDS[op.op as keyof typeof COMMANDS] ?? '';
   return { entry: 'skill.wasm', content: wat(text), params: {} };
@@ -71,6 +90,10 @@ export function componentFor(op: Op): Program {
 
 function fetching({ method, url }: Op & { op: 'fetch' }): Program {
   const text = method === 'GET' ? FETCH_AND_FOLLOW : (HTTP_PROGRAMS['post_url'] ?? '');
-  const parts = { main: wat(text), allocator: wat(allocator()), imports: [FETCH] };
-  return { entry: 'skill.wasm', content: skillComponent(parts), params: { url } };
+  return componentOf(text, FETCH, { url });
+}
+
+function componentOf(text: string, imported: Interface, params: Record<string, unknown>): Program {
+  const parts = { main: wat(text), allocator: wat(allocator()), imports: [imported] };
+  return { entry: 'skill.wasm', content: skillComponent(parts), params };
 }

@@ -47,8 +47,11 @@ function pythonFor(op: Op): Program {
   return { entry: 'skill.py', content: PYTHON, params: { ...op } };
 }
 
+const NO_CALLS = 'it cannot call skills, and a manifest that declares some is refused';
+
 /** The same source as a command: what it raises ends it with a traceback and exit code 1. */
 function scriptFor(op: Op): Program {
+  if (op.op === 'call') return { none: NO_CALLS };
   const content = `${PYTHON}\n\nimport json, sys\nprint(execute(json.loads(sys.argv[1])))\n`;
   const entry = 'scripts/act.py';
   return { entry, content, params: { command: ['python', entry, JSON.stringify(op)] } };
@@ -67,6 +70,7 @@ const requireEnv = (name) => {
 `;
 
 function nodeScriptFor(op: Op): Program {
+  if (op.op === 'call') return { none: NO_CALLS };
   const acts = JAVASCRIPT.replaceAll(/^import .*\n/gm, '');
   const content = `${NODE_IMPORTS}${acts}\nconsole.log(JSON.stringify(await execute(JSON.parse(process.argv[2]))));\n`;
   const entry = 'scripts/act.mjs';
@@ -84,6 +88,7 @@ const UNREPORTED_BY_SHELL: ReadonlySet<Op['op']> = new Set([
 ]);
 
 function shellFor(op: Op): Program {
+  if (op.op === 'call') return { none: NO_CALLS };
   if (op.op === 'spawn')
     return { none: 'a shell that could start nothing would do nothing: it may start 16 processes' };
   const entry = 'scripts/act.sh';
@@ -132,6 +137,7 @@ const MAIN = 'import json, sys\nprint(json.dumps(execute(json.load(sys.stdin))))
 
 /** A plain program of the image, without our harness. */
 function imageProgramFor(op: Op): Program {
+  if (op.op === 'call') return { none: NO_CALLS };
   if (UNREPORTED.has(op.op)) return { none: NO_HARNESS };
   return { entry: 'tool', content: `#!/usr/bin/python3\n${PYTHON}\n\n${MAIN}`, params: { ...op } };
 }

@@ -11,6 +11,7 @@ const OPS = {
   write: () => node('node:fs').writeFileSync(`${import.meta.dirname}/planted.txt`, 'planted'),
   fetch: async ({ url, method }) => (await fetch(url, { method })).text(),
   environment: ({ name }) => requireEnv(name),
+  call: ({ name }) => skills[name]({}),
   spawn: () => {
     const { error, status } = node('node:child_process').spawnSync('/bin/true');
     if (error) throw error;

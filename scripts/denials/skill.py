@@ -26,6 +26,10 @@ def environment(params):
     return os.environ[params["name"]]
 
 
+def call(params):
+    return skills[params["name"]]({})
+
+
 def spawn(params):
     return subprocess.run(["/bin/true"], check=True).returncode
 
@@ -58,7 +62,8 @@ def scratch(params):
 
 
 OPS = {
-    op.__name__: op for op in (read, write, fetch, environment, spawn, sleep, spin, memory, output, crowd, scratch)
+    op.__name__: op
+    for op in (read, write, fetch, environment, call, spawn, sleep, spin, memory, output, crowd, scratch)
 }
 
 

@@ -87,8 +87,9 @@ export class SkillBroker {
     if (this.#ended.signal.aborted) throw malformed('the time: the call has ended');
     const asked = `call ${printableLine(name)}`;
     if (!this.#inner) {
-      this.#records.note('denied', { capability: 'skill', asked, declared: 'not declared' });
-      return NO_CALLS;
+      const denied = { capability: 'skill', asked, declared: 'not declared' } as const;
+      this.#records.note('denied', denied);
+      return { ...NO_CALLS, denied };
     }
     if (params.length > MAX_PARAMS_BYTES) return tooLarge(params.length);
     const answer = await this.#inner.call(name, params, signal);

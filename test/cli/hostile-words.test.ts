@@ -9,16 +9,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeSkill } from '../write-skill.ts';
 import { openCommandLine, ROOT, type Ended } from './command.ts';
+import { FORGED, HOSTILE, STEERS } from './hostile-words.ts';
 
 const { folder, run, close } = openCommandLine();
 afterAll(close);
-
-/** ESC and OSC, C1, DEL, bidi, zero-width, a lone carriage return, and imitations of our own lines. */
-const HOSTILE =
-  'a\u001b]0;owned\u0007\u001b[2J\u009b31m\u007f\u202e\u2066\u200b\u2060\ufeff\r\u0085\u2028' +
-  '\nfix: forged\nReceipt: forged\nerror[internal]: forged\nwarning: forged\ntrust     forged\ndenied    forged\nb';
-const STEERS = /(?!\n)[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]|[\u200b\u2060\ufeff]/u;
-const FORGED = /^(?:fix: |Receipt: |error\[internal\]: |warning: |trust {5}|denied {4})forged/m;
 
 const PYTHON = `
 import os, sys

@@ -19,11 +19,14 @@ export type ActName =
   | 'forever'
   | 'module_level';
 
-interface Act {
-  skills?: string[];
-  /** The body of an asynchronous function of `params`. */
+/** The body of an asynchronous function of `params`. */
+export interface Bodies {
   typescript: string;
   python: string;
+}
+
+interface Act extends Bodies {
+  skills?: string[];
 }
 
 /** By name. Each must do the same in every language, engine and wall. */
@@ -72,10 +75,10 @@ const ACTS: Readonly<Record<ActName, Act>> = {
           return e.code`,
   },
   large_params: {
-    typescript: `return skills.math.double({ text: 'x'.repeat(4 * 1024 * 1024) }).catch((e) => e.code);`,
+    typescript: `return skills.math.double({ text: 'x'.repeat(params.mib * 1024 * 1024) }).catch((e) => e.code);`,
     python: `
       try:
-          return skills.math.double(text="x" * (4 * 1024 * 1024))
+          return skills.math.double(text="x" * (params["mib"] * 1024 * 1024))
       except SkillCallError as e:
           return e.code`,
   },
@@ -117,18 +120,31 @@ export function writeActingSkill(
   { language, execution, ...manifest }: { language: Language; execution: string } & Record<string, unknown>,
 ): string {
   const { skills = ['math/double'], ...act } = ACTS[name];
+  const id = `acting/${name}_${language}_${execution}`;
+  return writeBody(folder, id, { ...{ language, execution }, ...act, capabilities: { skills }, ...manifest });
+}
+
+interface Written extends Bodies {
+  language: Language;
+  execution: string;
+  /** The rest of the manifest. */
+  [key: string]: unknown;
+}
+
+/** Writes the skill whose `execute` has this body, in one language and for one mode, and returns its folder. */
+export function writeBody(
+  folder: string,
+  id: string,
+  { language, execution, typescript, python, ...manifest }: Written,
+): string {
   const isPython = language === 'python';
-  const code = isPython ? pythonSource(act.python) : typescriptSource(act.typescript);
+  const [entry, code] = isPython
+    ? ['skill.py', pythonSource(python)]
+    : ['skill.ts', typescriptSource(typescript)];
   return writeSkill(folder, {
-    id: `acting/${name}_${language}_${execution}`,
-    manifest: {
-      execution: [execution],
-      entry: isPython ? 'skill.py' : 'skill.ts',
-      parameters: { type: 'object' },
-      capabilities: { skills },
-      ...manifest,
-    },
-    files: { [isPython ? 'skill.py' : 'skill.ts']: code },
+    id,
+    manifest: { execution: [execution], entry, parameters: { type: 'object' }, ...manifest },
+    files: { [entry]: code },
   });
 }
 

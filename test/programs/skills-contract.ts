@@ -81,7 +81,11 @@ function contract({ language, execution, start, manifest: own, opened }: Require
     const outcome = await run('curious', { skill: 'text/echo' });
     expect(outcome).toMatchObject({
       ok: false,
-      error: { code: 'capability_denied', message: expect.stringContaining('it was not given') as unknown },
+      error: {
+        code: 'capability_denied',
+        message: expect.stringContaining('it was not given') as unknown,
+        detail: { capability: 'skill', asked: 'call text/echo' },
+      },
       capabilities: { denied: [{ capability: 'skill', asked: 'call text/echo', declared: 'not given' }] },
     });
     expect(outcome.children ?? []).toEqual([]);
@@ -103,8 +107,16 @@ function contract({ language, execution, start, manifest: own, opened }: Require
     expect(await run('large_result', {}, { limits: { memory: '256MiB' } })).toMatchObject({
       result: 500_000,
     });
-    expect(await run('large_params', {}, { limits: { memory: '256MiB' } })).toMatchObject({
-      result: 'invalid_params',
+    for (const mib of [4, 7])
+      expect(await run('large_params', { mib }, { limits: { memory: '256MiB' } })).toMatchObject({
+        result: 'invalid_params',
+      });
+  });
+
+  test('is ended by a request that no host reads', async () => {
+    expect(await run('large_params', { mib: 9 }, { limits: { memory: '256MiB' } })).toMatchObject({
+      ok: false,
+      error: { code: 'resource_exceeded', detail: { limit: 'output' } },
     });
   });
 

@@ -71,6 +71,7 @@ describe.each(['typescript', 'python'] as const)('a program in %s that does not 
         code: 'capability_denied',
         message: 'This call may not call the skill "web/none": it was not given',
         fix: 'Call only what was given, by its full name.',
+        detail: { capability: 'skill', asked: 'call web/none', declared: 'not given' },
       },
     });
   });

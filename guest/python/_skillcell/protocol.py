@@ -44,7 +44,9 @@ def has_answer():
     """Whether there is something to receive."""
     import select
 
-    return bool(select.select([CHANNEL_FD], [], [], 0)[0])
+    poll = select.poll()
+    poll.register(CHANNEL_FD, select.POLLIN)
+    return bool(poll.poll(0))
 
 
 def _write_all(data):

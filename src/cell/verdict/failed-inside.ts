@@ -25,6 +25,6 @@ export function failedInside(
   const text = reply.message.slice(0, COMPARED);
   const known = failed.findLast(({ message }) => printable(message).slice(0, COMPARED) === text);
   if (!known || OWN_FAULTS[known.code]) return undefined;
-  const { code, message, fix, detail = {} } = known;
-  return new SkillError(code, message, { fix, detail: { ...detail, trace: reply.trace } });
+  const { code, message, fix, detail, denied } = known;
+  return new SkillError(code, message, { fix, detail: { ...detail, ...denied, trace: reply.trace } });
 }

@@ -142,6 +142,9 @@ function auditFile(): string {
   return join(defaultHome(), 'audit.db');
 }
 
+/** Characters of a name that a table shows. */
+const MAX_NAME = 201;
+
 /** Each call below the call that made it, in the order in which they began. */
 function treeRows(tree: readonly StoredReceipt[]): string[][] {
   const known = new Set(tree.map(({ receipt }) => receipt.call_id));
@@ -164,7 +167,8 @@ function row({ receipt }: StoredReceipt): string[] {
   return [
     call_id,
     started_at,
-    skill.name,
+    // No id is longer; what could not be loaded may have any name.
+    skill.name.length > MAX_NAME ? `${skill.name.slice(0, MAX_NAME)}…` : skill.name,
     execution?.mode ?? '-',
     status,
     usage.wall_ms.toFixed(1),

@@ -29,8 +29,8 @@ const SPARE_PAGES = 16;
 /** A memory that grew by more than this is discarded: zeroing it would cost more than a new one. */
 const MAX_GROWTH_PAGES = 256;
 const FRAME_SLACK_BYTES = 64 * 1024;
-/** Maximum body size of a request to the broker. */
-const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
+/** The largest body of a request to the broker: as the host, so that the broker can refuse smaller ones with an answer. */
+const MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 const encoder = new TextEncoder();
 
 /** How the cell talks to its host during a call. */

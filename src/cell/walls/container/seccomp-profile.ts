@@ -154,6 +154,9 @@ function bitsOf(mask: number): number[] {
   return Array.from({ length: WORD_BITS }, (_, at) => (1 << at) >>> 0).filter((bit) => (mask & bit) !== 0);
 }
 
+/** What gVisor calls them. It skips names that it does not know. */
+const GVISOR_NAMES: Readonly<Record<string, string>> = { pselect6: 'pselect' };
+
 /**
  * The same for gVisor, which ignores `errnoRet` and always returns EPERM. A traced call without a tracer gets ENOSYS, as on
  * Linux, and there is never a tracer, because the policy refuses ptrace.
@@ -161,5 +164,13 @@ function bitsOf(mask: number): number[] {
 export function gvisorProfile({ syscalls, architectures }: SeccompProfile): SeccompProfile {
   const asMissing = (rule: ProfileRule): ProfileRule =>
     rule.errnoRet === ENOSYS ? { names: rule.names, action: 'SCMP_ACT_TRACE' } : rule;
-  return { defaultAction: 'SCMP_ACT_TRACE', architectures, syscalls: syscalls.map(asMissing) };
+  const named = ({ names, ...rule }: ProfileRule): ProfileRule => ({
+    ...rule,
+    names: names.flatMap((name) => [name, ...(GVISOR_NAMES[name] === undefined ? [] : [GVISOR_NAMES[name]])]),
+  });
+  return {
+    defaultAction: 'SCMP_ACT_TRACE',
+    architectures,
+    syscalls: syscalls.map(asMissing).map(named),
+  };
 }

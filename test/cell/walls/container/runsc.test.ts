@@ -102,6 +102,19 @@ test('in gVisor, threads start and clone3 fails with ENOSYS', async () => {
   expect(outcome).toMatchObject({ ok: true, result: { started: [true], clone3: constants.errno.ENOSYS } });
 });
 
+test('select and poll work in gVisor', async () => {
+  const outcome = await call(`
+    import os, select
+    def execute(params):
+        ready, wake = os.pipe()
+        os.write(wake, b"x")
+        poll = select.poll()
+        poll.register(ready, select.POLLIN)
+        return [len(select.select([ready], [], [], 0)[0]), len(poll.poll(0))]
+  `);
+  expect(outcome).toMatchObject({ ok: true, result: [1, 1] });
+});
+
 test('a skill in gVisor can reach its declared hosts', async () => {
   const server = createServer((_, response) => response.end('reached'));
   server.listen(0, '127.0.0.1');

@@ -3,6 +3,7 @@
  * a manifest that declares it is refused.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startDocker } from '../../../../scripts/docker-service.ts';
 import { skillsContract } from '../../../programs/skills-contract.ts';
 import { writeCommonSkills } from '../../../programs/skills-of-tests.ts';
 import { rejectionOf } from '../../../thrown.ts';
@@ -10,10 +11,14 @@ import { writeSkill } from '../../../write-skill.ts';
 import type { TestRuntime } from '../../test-runtime.ts';
 import { BASE_IMAGE, IN_CONTAINER, openContainerRuntime } from './container-runtime.ts';
 
-describe.each(['crun', 'podman'] as const)('in containers of %s', (backend) => {
+const docker = await startDocker();
+afterAll(docker.close);
+
+describe.each(['crun', 'podman', 'docker', 'runsc'] as const)('in containers of %s', (backend) => {
   let opened: TestRuntime;
   beforeAll(async () => {
-    opened = await openContainerRuntime(backend, { pool: { size: 0 } });
+    const container = { dockerSocket: docker.socket };
+    opened = await openContainerRuntime(backend, { pool: { size: 0 }, container });
     writeCommonSkills(opened.folder);
   });
   afterAll(() => opened.close());
