@@ -66,7 +66,7 @@ describe('a skill that declares skills', () => {
 
   test('reaches nothing else: neither undeclared skills nor paths, and the denial is recorded', async () => {
     const outcome = await run('math/curious', { skill: 'text/echo' });
-    expect(outcome).toMatchObject({ ok: false, error: { code: 'skill_error' } });
+    expect(outcome).toMatchObject({ ok: false, error: { code: 'capability_denied' } });
     expect(outcome.capabilities.denied).toEqual([
       { capability: 'skill', asked: 'call text/echo', declared: 'not given' },
     ]);
