@@ -232,3 +232,16 @@ test('a corrupted library is refused, and nothing else is thrown', () => {
     }),
   );
 });
+
+test('nothing is hidden behind an index of a memory, which would shift everything that is read after it', () => {
+  // Patched, `0x44` is the offset of the load; read without the index, it is an f64.const with the rest as its number.
+  const fields = `(func (export "hidden")
+    (drop (i32.load8_u offset=8260 (i32.const 0))) (drop (memory.grow (i32.const 0))) nop nop)`;
+  const plain = Buffer.from(nativeLibrary({ fields }));
+  const at = plain.indexOf(Buffer.from([0x2d, 0, 0xc4, 0x40]));
+  const patched = Buffer.concat([plain]);
+  patched.set([0x2d, 0x40, 0, 0x44], at);
+  expect(WebAssembly.validate(patched)).toBe(true);
+  expect(() => readLibrary(PATH, plain)).toThrow(/grows the memory/);
+  expect(() => readLibrary(PATH, patched)).toThrow(/More than one memory is not allowed/);
+});

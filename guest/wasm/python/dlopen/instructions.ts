@@ -81,6 +81,7 @@ function readImmediate(body: Reader, kind: number, into: Instruction): void {
     default:
       into.first = body.u32();
       if (TWO_NUMBERS.has(kind)) into.second = body.u32();
+      if (namesAnotherMemory(kind, into)) body.fail('More than one memory is not allowed', into.from);
       return kind === IMMEDIATE.memargLane ? body.skip(1) : undefined;
   }
 }
@@ -92,6 +93,16 @@ const FIXED_BYTES: ReadonlyMap<number, number> = new Map([
   [IMMEDIATE.sixteen, 16],
   [IMMEDIATE.lane, 1],
 ]);
+
+/** In the alignment of a memory operand: the index of a memory follows, so that everything after it would be misread. */
+const NAMES_MEMORY = 0x40;
+
+function namesAnotherMemory(kind: number, { first, second }: Instruction): boolean {
+  if (kind === IMMEDIATE.memarg || kind === IMMEDIATE.memargLane) return (first & NAMES_MEMORY) !== 0;
+  if (kind === IMMEDIATE.memory) return first !== 0;
+  if (kind === IMMEDIATE.memoryCopy) return first !== 0 || second !== 0;
+  return kind === IMMEDIATE.memoryInit && second !== 0;
+}
 
 const TWO_NUMBERS: ReadonlySet<number> = new Set([
   IMMEDIATE.memarg,
