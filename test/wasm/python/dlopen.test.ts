@@ -245,3 +245,22 @@ test('nothing is hidden behind an index of a memory, which would shift everythin
   expect(() => readLibrary(PATH, plain)).toThrow(/grows the memory/);
   expect(() => readLibrary(PATH, patched)).toThrow(/More than one memory is not allowed/);
 });
+
+// In each, what grows the memory would be read as the targets of a br_table: 14 is its opcode, and a type here.
+test.each([
+  ['a block', [0, 0x02, 0x63, 14, 0x20, 0, 0x1a, 0x41, 0, 0x40, 0, 0x1a, 0xd0, 14, 0x0b, 0x1a]],
+  ['a selection', [0, 0xd0, 14, 0xd0, 14, 0x41, 1, 0x1c, 1, 0x63, 14, 0x1a, 0x41, 0, 0x40, 0, 0x1a]],
+  ['a local variable', [1, 1, 0x63, 14, 0x41, 0, 0x40, 0, 0x1a]],
+])('nothing is hidden behind a longer type of %s', (_, code) => {
+  const types = Array.from({ length: 16 }, (__, at) => `(type (func (param ${'f32 '.repeat(at + 3)})))`);
+  const fields = `${types.join(' ')}
+    (func (export "hidden") (param i32) (drop (i32.const 0x1234567)) ${'nop '.repeat(100)})`;
+  const library = Buffer.from(nativeLibrary({ fields }));
+  expect(() => readLibrary(PATH, library)).not.toThrow();
+  // From the number of groups of local variables.
+  library.set(code, library.indexOf(Buffer.from([0, 0x41, 0xe7, 0x8a, 0x8d, 0x09, 0x1a])));
+  const marker = library.indexOf(Buffer.from([0x8d, 0x09, 0x1a]));
+  if (marker >= 0) library.fill(1, marker, marker + 3);
+  expect(WebAssembly.validate(library)).toBe(true);
+  expect(() => readLibrary(PATH, library)).toThrow(/cannot be read/);
+});

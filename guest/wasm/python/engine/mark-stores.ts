@@ -5,6 +5,7 @@
  * @module
  */
 import { MODULE_HEADER } from '../../binary/core-module.ts';
+import { readValueType } from '../../binary/core-types.ts';
 import { Reader } from '../../binary/reader.ts';
 import { CARD_BITS } from '../../imaged/cards.ts';
 import { Writer } from '../../install/writer.ts';
@@ -114,8 +115,8 @@ function readTypes(section: Reader): number[] {
     if (section.byte() !== FUNC_TYPE) section.fail('Only function types are expected');
     const count = section.u32();
     params.push(count);
-    section.skip(count);
-    section.skip(section.u32());
+    for (let at = 0; at < count; at++) readValueType(section);
+    for (let results = section.u32(); results > 0; results--) readValueType(section);
   }
   return params;
 }
@@ -190,7 +191,7 @@ function markBody(body: Reader, params: number, out: Writer): void {
   let locals = params;
   for (let left = groupCount; left > 0; left--) {
     locals += groups.u32();
-    groups.byte();
+    readValueType(groups);
   }
   const code = new Writer((end - start) * 2);
   const temporaries = new Temporaries(locals);
