@@ -138,6 +138,28 @@ const REFUSED: [string, LibraryOptions, RegExp][] = [
   ['has another table', { fields: '(table 1 externref)' }, /its own table/],
   ['keeps a segment for later', { fields: '(data "later")' }, /plain data segments/],
   ['writes below its memory', { fields: '(data (offset (i32.const 1024)) "x")' }, /outside its own memory/],
+  [
+    'writes beyond its memory by a sum that ends in a small number',
+    {
+      fields: `(data (offset (i32.add (global.get $memory) (i32.add (i32.const 100000) (i32.const 0)))) "x")`,
+    },
+    /outside its own memory/,
+  ],
+  [
+    'takes a foreign slot by a sum that ends in a small number',
+    {
+      fields: `(func $f)
+        (elem (offset (i32.add (global.get $table) (i32.add (i32.const -9) (i32.const 0)))) func $f)`,
+    },
+    /outside its own slots/,
+  ],
+  [
+    'adds up two bases',
+    {
+      fields: '(data (offset (i32.add (global.get $memory) (global.get $memory))) "x")',
+    },
+    /location of a data segment/,
+  ],
   ['writes beyond its memory', { memoryBytes: 100 }, /outside its own memory/],
   [
     'takes a foreign slot',
