@@ -1,7 +1,7 @@
 /**
  * Which parts of a guest's memory were written since its image was restored, so that only those are restored. The engine was
  * rewritten: before every store it marks the place in a second memory, which none of its own instructions can name. The
- * import layer marks what it writes. docs/wasm-cards.md says why nothing is missed.
+ * import layer marks what it writes. docs/security/wasm-cards.md says why nothing is missed.
  *
  * @module
  */
@@ -59,6 +59,8 @@ export class Cards {
   }
 
   #restoreAll(memory: Uint8Array, image: Uint8Array): void {
+    // If this is interrupted, the marks say nothing about either image.
+    this.#restored = undefined;
     layImage(memory, image);
     this.#restored = image;
     this.#calls = 0;

@@ -138,6 +138,28 @@ const REFUSED: [string, LibraryOptions, RegExp][] = [
   ['has another table', { fields: '(table 1 externref)' }, /its own table/],
   ['keeps a segment for later', { fields: '(data "later")' }, /plain data segments/],
   ['writes below its memory', { fields: '(data (offset (i32.const 1024)) "x")' }, /outside its own memory/],
+  [
+    'writes beyond its memory by a sum that ends in a small number',
+    {
+      fields: `(data (offset (i32.add (global.get $memory) (i32.add (i32.const 100000) (i32.const 0)))) "x")`,
+    },
+    /outside its own memory/,
+  ],
+  [
+    'takes a foreign slot by a sum that ends in a small number',
+    {
+      fields: `(func $f)
+        (elem (offset (i32.add (global.get $table) (i32.add (i32.const -9) (i32.const 0)))) func $f)`,
+    },
+    /outside its own slots/,
+  ],
+  [
+    'adds up two bases',
+    {
+      fields: '(data (offset (i32.add (global.get $memory) (global.get $memory))) "x")',
+    },
+    /location of a data segment/,
+  ],
   ['writes beyond its memory', { memoryBytes: 100 }, /outside its own memory/],
   [
     'takes a foreign slot',
@@ -231,4 +253,36 @@ test('a corrupted library is refused, and nothing else is thrown', () => {
       }
     }),
   );
+});
+
+test('nothing is hidden behind an index of a memory, which would shift everything that is read after it', () => {
+  // Patched, `0x44` is the offset of the load; read without the index, it is an f64.const with the rest as its number.
+  const fields = `(func (export "hidden")
+    (drop (i32.load8_u offset=8260 (i32.const 0))) (drop (memory.grow (i32.const 0))) nop nop)`;
+  const plain = Buffer.from(nativeLibrary({ fields }));
+  const at = plain.indexOf(Buffer.from([0x2d, 0, 0xc4, 0x40]));
+  const patched = Buffer.concat([plain]);
+  patched.set([0x2d, 0x40, 0, 0x44], at);
+  expect(WebAssembly.validate(patched)).toBe(true);
+  expect(() => readLibrary(PATH, plain)).toThrow(/grows the memory/);
+  expect(() => readLibrary(PATH, patched)).toThrow(/More than one memory is not allowed/);
+});
+
+// In each, what grows the memory would be read as the targets of a br_table: 14 is its opcode, and a type here.
+test.each([
+  ['a block', [0, 0x02, 0x63, 14, 0x20, 0, 0x1a, 0x41, 0, 0x40, 0, 0x1a, 0xd0, 14, 0x0b, 0x1a]],
+  ['a selection', [0, 0xd0, 14, 0xd0, 14, 0x41, 1, 0x1c, 1, 0x63, 14, 0x1a, 0x41, 0, 0x40, 0, 0x1a]],
+  ['a local variable', [1, 1, 0x63, 14, 0x41, 0, 0x40, 0, 0x1a]],
+])('nothing is hidden behind a longer type of %s', (_, code) => {
+  const types = Array.from({ length: 16 }, (__, at) => `(type (func (param ${'f32 '.repeat(at + 3)})))`);
+  const fields = `${types.join(' ')}
+    (func (export "hidden") (param i32) (drop (i32.const 0x1234567)) ${'nop '.repeat(100)})`;
+  const library = Buffer.from(nativeLibrary({ fields }));
+  expect(() => readLibrary(PATH, library)).not.toThrow();
+  // From the number of groups of local variables.
+  library.set(code, library.indexOf(Buffer.from([0, 0x41, 0xe7, 0x8a, 0x8d, 0x09, 0x1a])));
+  const marker = library.indexOf(Buffer.from([0x8d, 0x09, 0x1a]));
+  if (marker >= 0) library.fill(1, marker, marker + 3);
+  expect(WebAssembly.validate(library)).toBe(true);
+  expect(() => readLibrary(PATH, library)).toThrow(/cannot be read/);
 });

@@ -14,6 +14,7 @@ import { KEPT_EXPORTS, REFERENCE_TABLES } from '../../../guest/wasm/python/engin
 import { BULK_WRITES, markStores, STORES } from '../../../guest/wasm/python/engine/mark-stores.ts';
 import { rewriteModule } from '../../../guest/wasm/python/engine/rewrite.ts';
 import { tableArities, trampolineModule } from '../../../guest/wasm/python/engine/trampoline.ts';
+import { wat } from '../binary/support.ts';
 import { checkMarks } from './check-marks.ts';
 import { memoryProgram, type Access } from './memory-program.ts';
 
@@ -182,6 +183,9 @@ test('random programs do the same with marks, and leave nothing that the marks d
   expect(runs - traps).toBeGreaterThan(20);
 });
 
+/** At address 0; as long as the number of an f64.const, with the instruction before it. */
+const STORE_I32 = [0x41, 0, 0x41, 1, 0x36, 0, 0];
+
 describe('a module is refused', () => {
   test.each([['with passive data', [{ opcode: MEMORY_INIT, address: 0, offset: 0, length: 0, source: 0 }]]])(
     '%s',
@@ -189,6 +193,29 @@ describe('a module is refused', () => {
       expect(() => markStores(memoryProgram(accesses))).toThrow(/Passive data/);
     },
   );
+
+  const MEMORY = '(import "env" "memory" (memory 1))';
+  test.each([
+    ['that defines another memory', `${MEMORY} (memory 1)`, /must not define a memory/],
+    ['that imports another memory', `${MEMORY} (import "env" "more" (memory 1))`, /exactly one memory/],
+    ['with data for every instance', `${MEMORY} (data (i32.const 0) "a")`, /Active data/],
+  ])('%s', (_, fields, reason) => {
+    expect(() => markStores(wat(`(module ${fields})`))).toThrow(reason);
+  });
+
+  test.each([
+    ['a load that names a memory, and hides a store', [0x41, 0, 0x2d, 0x40, 0, 0x44, 0x1a, ...STORE_I32]],
+    ['a fill of the marks', [0x41, 0, 0x41, 0, 0x41, 9, 0xfc, 0x0b, 1]],
+    ['a copy into the marks', [0x41, 0, 0x41, 0, 0x41, 9, 0xfc, 0x0a, 1, 0]],
+    ['a copy from the marks', [0x41, 0, 0x41, 0, 0x41, 9, 0xfc, 0x0a, 0, 1]],
+    ['growth of the marks', [0x41, 0, 0x40, 1, 0x1a]],
+    ['their size', [0x3f, 1, 0x1a]],
+  ])('with %s', (_, code) => {
+    const head = wat(`(module ${MEMORY} (func))`).subarray(0, -5);
+    const body = [0, ...code, 0x0b];
+    const module = Uint8Array.from([...head, body.length + 2, 1, body.length, ...body]);
+    expect(() => markStores(module)).toThrow(/More than one memory/);
+  });
 
   test('without a memory of its own to mark', () => {
     const withoutMemory = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 2, 1, 0);

@@ -4,6 +4,7 @@
  * @module
  */
 import { BULK, featureOf, IMMEDIATE, PLAIN, SIMD } from '../../binary/opcodes.ts';
+import { isValueType, readHeapType, readValueType } from '../../binary/core-types.ts';
 import type { Reader } from '../../binary/reader.ts';
 
 /** The relevant instructions: they change something other than the memory, they call, or they are constant. */
@@ -39,7 +40,7 @@ export interface Instruction {
 export function readBody(body: Reader, visit: (instruction: Instruction) => void): void {
   for (let groups = body.u32(); groups > 0; groups--) {
     body.u32();
-    body.byte();
+    readValueType(body);
   }
   const instruction: Instruction = { opcode: 0, first: 0, second: 0, from: 0 };
   while (!body.done) {
@@ -66,21 +67,25 @@ function readImmediate(body: Reader, kind: number, into: Instruction): void {
   if (bytes !== undefined) return body.skip(bytes);
   switch (kind) {
     case IMMEDIATE.block:
+      return readBlockType(body);
     case IMMEDIATE.heapType:
-      return void body.signed(33);
+      return readHeapType(body);
     case IMMEDIATE.i32:
       return void body.signed(32);
     case IMMEDIATE.i64:
       return body.skipS64();
     case IMMEDIATE.branchTable:
+      for (let left = body.u32(); left >= 0; left--) body.u32();
+      return undefined;
     case IMMEDIATE.selectTypes:
-      for (let left = body.u32(); left > 0; left--) body.u32();
-      return kind === IMMEDIATE.branchTable ? void body.u32() : undefined;
+      for (let left = body.u32(); left > 0; left--) readValueType(body);
+      return undefined;
     case IMMEDIATE.tryTable:
       return skipTryTable(body);
     default:
       into.first = body.u32();
       if (TWO_NUMBERS.has(kind)) into.second = body.u32();
+      if (namesAnotherMemory(kind, into)) body.fail('More than one memory is not allowed', into.from);
       return kind === IMMEDIATE.memargLane ? body.skip(1) : undefined;
   }
 }
@@ -93,6 +98,18 @@ const FIXED_BYTES: ReadonlyMap<number, number> = new Map([
   [IMMEDIATE.lane, 1],
 ]);
 
+/** In the alignment of a memory operand: the index of a memory follows, so that everything after it would be misread. */
+const NAMES_MEMORY = 0x40;
+
+const NO_RESULT = 0x40;
+
+function namesAnotherMemory(kind: number, { first, second }: Instruction): boolean {
+  if (kind === IMMEDIATE.memarg || kind === IMMEDIATE.memargLane) return (first & NAMES_MEMORY) !== 0;
+  if (kind === IMMEDIATE.memory) return first !== 0;
+  if (kind === IMMEDIATE.memoryCopy) return first !== 0 || second !== 0;
+  return kind === IMMEDIATE.memoryInit && second !== 0;
+}
+
 const TWO_NUMBERS: ReadonlySet<number> = new Set([
   IMMEDIATE.memarg,
   IMMEDIATE.memargLane,
@@ -103,8 +120,15 @@ const TWO_NUMBERS: ReadonlySet<number> = new Set([
   IMMEDIATE.tableCopy,
 ]);
 
+/** Other types of references take more bytes, so that everything after them would be misread. */
+function readBlockType(body: Reader): void {
+  const next = body.peek();
+  if (next === NO_RESULT || isValueType(next)) return body.skip(1);
+  if (body.signed(33) < 0) body.fail('The type of a block is not allowed');
+}
+
 function skipTryTable(body: Reader): void {
-  body.signed(33);
+  readBlockType(body);
   for (let left = body.u32(); left > 0; left--) {
     if (body.byte() < 2) body.u32();
     body.u32();

@@ -69,14 +69,16 @@ function readData(section: Reader): Shape['data'][number] {
   return { place, length };
 }
 
-/** A constant expression: `i32.const`, `global.get`, or the sum of both. Other constants are not locations. */
+/** A constant expression: the sum of numbers and at most one global. Other constants are not locations. */
 function readPlace(section: Reader): Place | undefined {
   const place: Place = { global: undefined, offset: 0 };
   let isPlace = true;
   for (let opcode = section.byte(); opcode !== END; opcode = section.byte()) {
-    if (opcode === I32_CONST) place.offset = section.signed(32);
-    else if (opcode === GLOBAL_GET) place.global = section.u32();
-    else if (opcode !== I32_ADD) {
+    if (opcode === I32_CONST) place.offset = (place.offset + section.signed(32)) | 0;
+    else if (opcode === GLOBAL_GET) {
+      isPlace &&= place.global === undefined;
+      place.global = section.u32();
+    } else if (opcode !== I32_ADD) {
       isPlace = false;
       skipConstant(section, opcode);
     }

@@ -5,6 +5,7 @@
  * @module
  */
 import { MODULE_HEADER } from '../../binary/core-module.ts';
+import { readValueType } from '../../binary/core-types.ts';
 import { Reader } from '../../binary/reader.ts';
 import { CARD_BITS } from '../../imaged/cards.ts';
 import { Writer } from '../../install/writer.ts';
@@ -14,7 +15,7 @@ export const CARDS_IMPORT = { module: 'env', name: 'cards' } as const;
 /** For 4 GiB, and one more page for the mark behind the last. */
 const MAX_CARD_PAGES = 17;
 const MAX_NAME_BYTES = 4096;
-const SECTION = { types: 1, imports: 2, functions: 3, code: 10 } as const;
+const SECTION = { types: 1, imports: 2, functions: 3, memories: 5, code: 10, data: 11 } as const;
 const FUNC_TYPE = 0x60;
 /** After the memory of the module itself. */
 const CARDS_MEMORY = 1;
@@ -56,6 +57,8 @@ export const STORES: ReadonlyMap<number, Store> = new Map<number, Store>([
   [0xfd5b, { value: 'v128', bytes: 8 }],
 ]);
 const MEMORY_INIT = 0xfc08;
+/** The kind of a data segment that only `memory.init` writes. */
+const PASSIVE = 1;
 /** `memory.copy` and `memory.fill`: both take a destination, an i32 and a length. */
 export const BULK_WRITES: ReadonlySet<number> = new Set([0xfc0a, 0xfc0b]);
 
@@ -81,7 +84,7 @@ const MARK_TWO: readonly number[] = [
 ];
 const FILL_MARKS: readonly number[] = [0xfc, 0x0b, CARDS_MEMORY];
 
-/** The module must import its only memory, and have no passive data. */
+/** The module must import its only memory, and write no data into it. */
 export function markStores(bytes: Uint8Array): Uint8Array {
   const reader = new Reader(bytes, MODULE_HEADER.length);
   const out = new Writer(Math.ceil(bytes.length * 1.5));
@@ -95,6 +98,8 @@ export function markStores(bytes: Uint8Array): Uint8Array {
     if (id === SECTION.types) params = readTypes(section);
     else if (id === SECTION.functions) functions = readList(section);
     else if (id === SECTION.imports) content = withCardsImport(section);
+    else if (id === SECTION.memories) section.fail('A module must not define a memory to be marked');
+    else if (id === SECTION.data) refuseActiveData(section);
     else if (id === SECTION.code) content = markedCode(section, (at) => params[functions[at] ?? -1]);
     out.byte(id);
     out.u32(content.length);
@@ -110,14 +115,22 @@ function readTypes(section: Reader): number[] {
     if (section.byte() !== FUNC_TYPE) section.fail('Only function types are expected');
     const count = section.u32();
     params.push(count);
-    section.skip(count);
-    section.skip(section.u32());
+    for (let at = 0; at < count; at++) readValueType(section);
+    for (let results = section.u32(); results > 0; results--) readValueType(section);
   }
   return params;
 }
 
 function readList(section: Reader): number[] {
   return Array.from({ length: section.u32() }, () => section.u32());
+}
+
+/** Every new instance would write it, without marks. */
+function refuseActiveData(section: Reader): void {
+  for (let left = section.u32(); left > 0; left--) {
+    if (section.u32() !== PASSIVE) section.fail('Active data cannot be marked');
+    section.skip(section.u32());
+  }
 }
 
 function withCardsImport(section: Reader): Uint8Array {
@@ -178,7 +191,7 @@ function markBody(body: Reader, params: number, out: Writer): void {
   let locals = params;
   for (let left = groupCount; left > 0; left--) {
     locals += groups.u32();
-    groups.byte();
+    readValueType(groups);
   }
   const code = new Writer((end - start) * 2);
   const temporaries = new Temporaries(locals);
@@ -220,13 +233,11 @@ class Temporaries {
 
 /** What to insert before the instruction; undefined if it does not write to the memory. */
 function markingOf(instruction: Instruction, temporaries: Temporaries, body: Reader): number[] | undefined {
-  const { opcode, first, second, from } = instruction;
+  const { opcode, second, from } = instruction;
   if (opcode === MEMORY_INIT) body.fail('Passive data cannot be marked', from);
   if (BULK_WRITES.has(opcode)) return markBulk(temporaries);
   const store = STORES.get(opcode);
-  if (!store) return undefined;
-  if ((first & NAMES_MEMORY) !== 0) body.fail('More than one memory cannot be marked', from);
-  return markStore(store, second, temporaries);
+  return store && markStore(store, second, temporaries);
 }
 
 /** `[address, value]` stays on the stack. */

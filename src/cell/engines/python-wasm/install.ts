@@ -85,9 +85,9 @@ function newImageId(): string {
   return `${Date.now()}-${randomBytes(4).toString('hex')}`;
 }
 
-/** Digest of everything that the image depends on. */
+/** Digest of everything that the image and the rewritten module depend on, such as the size of a card. */
 function engineKey(sources: EngineSources, packages: string | undefined): string {
-  const code = join(packageRoot(), 'guest', 'wasm', 'python');
+  const code = join(packageRoot(), 'guest', 'wasm');
   const hash = createHash('sha256').update(JSON.stringify([process.version, PYODIDE, sources]));
   const files = readdirSync(code, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),

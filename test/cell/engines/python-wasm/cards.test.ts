@@ -189,6 +189,22 @@ describe('marks', () => {
     expect(calls).toBeLessThanOrEqual(256);
   });
 
+  test('are not used after a copy of another image was interrupted', () => {
+    vi.restoreAllMocks();
+    class Torn extends Uint8Array {
+      override fill(): never {
+        throw new Error('interrupted');
+      }
+    }
+    const cards = new Cards({ maxPages: 4, isComplete: true });
+    const bytes = new ArrayBuffer(BYTES);
+    const image = new Uint8Array(BYTES).fill(5);
+    cards.restore(new Uint8Array(bytes), image);
+    expect(() => cards.restore(new Torn(bytes), new Uint8Array(9000).fill(6))).toThrow('interrupted');
+    cards.restore(new Uint8Array(bytes), image);
+    expect(Buffer.compare(new Uint8Array(bytes), image)).toBe(0);
+  });
+
   test.each([
     ['another image was restored', { maxPages: 4, isComplete: true }, true],
     ['not everything is marked', { maxPages: 4, isComplete: false }, false],
