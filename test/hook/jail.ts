@@ -188,12 +188,12 @@ function driver(root: string, home: string, count: number): string {
 for ((i = 0; i < ${count}; i++)); do
   # What an earlier command left in the background may still write there.
   for try in {1..100}; do rm -rf ${root}/home 2>/dev/null && break; sleep 0.1; done
-  cp -a /fixture/home ${root}/home
-  command=$(cat /work/in/$i/command; printf x)
-  cd "$(cat /work/in/$i/cwd)" && timeout -k 1 ${SECONDS_PER_COMMAND} env -i PATH=${root}/bin:/usr/bin:/bin HOME=${home} RECORDS=/work/out/$i LC_ALL=C.UTF-8 /bin/bash -c "\${command%x}" < /dev/null > /dev/null 2>&1
+  cp -a /mnt/fixture/home ${root}/home
+  command=$(cat /mnt/work/in/$i/command; printf x)
+  cd "$(cat /mnt/work/in/$i/cwd)" && timeout -k 1 ${SECONDS_PER_COMMAND} env -i PATH=${root}/bin:/usr/bin:/bin HOME=${home} RECORDS=/mnt/work/out/$i LC_ALL=C.UTF-8 /bin/bash -c "\${command%x}" < /dev/null > /dev/null 2>&1
   cd /
 done
-echo finished > /work/out/finished
+echo finished > /mnt/work/out/finished
 `;
 }
 
@@ -202,6 +202,9 @@ async function runJail(root: string, work: string): Promise<void> {
     '--ro-bind',
     '/',
     '/',
+    // Commands write there, also where the tests have another temporary folder.
+    '--tmpfs',
+    '/tmp',
     '--tmpfs',
     tmpdir(),
     '--dev',
@@ -218,10 +221,6 @@ async function runJail(root: string, work: string): Promise<void> {
   const own = ['--tmpfs', root, '--ro-bind', join(root, 'bin'), join(root, 'bin')];
   // The root is read-only, so the mount points are made in a folder that is not.
   const places = ['--ro-bind', join(root), '/mnt/fixture', '--bind', work, '/mnt/work'];
-  const text = readFileSync(join(work, 'in/driver'), 'utf8')
-    .replaceAll('/work/', '/mnt/work/')
-    .replaceAll('/fixture/', '/mnt/fixture/');
-  writeFileSync(join(work, 'in/driver'), text);
   chmodSync(join(work, 'out'), 0o777);
   const isRoot = process.getuid?.() === 0;
   const child = spawn(
