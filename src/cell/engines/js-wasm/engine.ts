@@ -81,7 +81,7 @@ export class JsWasmEngine extends WasmEngine implements Engine {
       return nodeSpec({
         node,
         code,
-        entry: 'js/cell/main.js',
+        entry: 'js/cell/main.cjs',
         args: ['/engine', '/artifact'],
         mounts: [
           { host: engine, guest: '/engine' },

@@ -156,7 +156,7 @@ export class PythonWasmEngine extends WasmEngine<PythonWasmOptions> implements E
       return nodeSpec({
         node,
         code: harness,
-        entry: 'python/cell/main.js',
+        entry: 'python/cell/main.cjs',
         args: mounts.map(({ name, guest }) => `${name}=${guest}`),
         mounts: mounts.map(({ host, guest }) => ({ host, guest })),
         flags: [...SERVING_FLAGS, `--stack-size=${STACK_KIB}`],
