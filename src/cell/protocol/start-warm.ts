@@ -30,7 +30,12 @@ export async function callWarmOnce(place: WarmPlace, job: Job): Promise<CellRepo
 export function startWarm({ wall, artifact, grant, openBroker }: WarmPlace): WarmCell {
   return createFaultOwner(() => {
     const process = wall.launch(artifact.spec(grant), processGrant(grant));
-    return new WarmCell({ process, artifact, grant, openBroker, placeholders: makePlaceholders(grant) });
+    // Read meanwhile, because the process takes longer to start.
+    const saved = artifact.saved?.(grant);
+    return new WarmCell({
+      ...{ process, artifact, grant, openBroker, saved },
+      placeholders: makePlaceholders(grant),
+    });
   });
 }
 

@@ -46,6 +46,8 @@ export interface WarmCellOptions {
   openBroker: OpenBroker;
   /** Placeholders that the skill sees instead of its secrets; the values come with the call. */
   placeholders?: Readonly<Record<string, string>>;
+  /** What an earlier process handed over for this one. */
+  saved?: Promise<Uint8Array | undefined> | undefined;
 }
 
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
@@ -261,8 +263,9 @@ export class WarmCell implements FaultOwner {
     this.#stage = 'confining';
     // The skill is not read before every limit is in place.
     if (!(await tryConfine(process, ready))) return process.kill('protocol');
+    const saved = await this.#options.saved;
     this.#stage = 'loading';
-    this.#send({ t: 'init', ...artifact.init({ ...grant, env: { ...grant.env, ...placeholders } }) });
+    this.#send({ t: 'init', ...artifact.init({ ...grant, env: { ...grant.env, ...placeholders } }) }, saved);
   }
 
   #becomeReady(image: Buffer | undefined): void {

@@ -14,7 +14,7 @@ import { BASE_ENV, commandEnv, workingFolder } from '../../native-env.ts';
 import { stageGuestCode } from '../node-process/guest-code.ts';
 import { heapLimitBehind } from '../node-process/heap-limit.ts';
 import { findNode } from '../node-process/node-binary.ts';
-import { SERVING_FLAGS } from '../node-process/serving-flags.ts';
+import { READS_RANDOM, SERVING_FLAGS } from '../node-process/serving-flags.ts';
 import { nodeSpec } from '../node-process/spec.ts';
 import { markInUse } from '../node-process/staged-folders.ts';
 import { WasmEngine, type WasmEngineOptions } from '../node-process/wasm-engine.ts';
@@ -27,18 +27,19 @@ import { isPyodideInstalled, PYODIDE } from './pyodide.ts';
 import { openPackages, type Packages } from './packages.ts';
 import { refusesCommand, refusesImports } from './commands.ts';
 import { wasmEnvironment } from './requirements.ts';
-import { findSavedImage, MAX_SAVED_BYTES, saveImage, savedImageKey } from './saved-images.ts';
+import { MAX_SAVED_BYTES, readSavedImage, saveImage, savedImageKey } from './saved-images.ts';
 
 const PAGE_BYTES = 64 * 1024;
 /** V8's share of the main thread's stack, in KiB; Linux provides 8 MiB. */
 const STACK_KIB = 7000;
+/** Each function is validated before it runs first. The installer has validated all of the engine. */
+const LAZY_VALIDATION = '--wasm-lazy-validation';
 const GUEST_PLACES = {
   engine: '/engine',
   image: '/image',
   bundle: '/skill',
   packages: '/deps',
   bytecode: '/bytecode',
-  saved: '/saved',
 } as const;
 const CELL_FOLDERS = Object.keys(GUEST_PLACES) as (keyof typeof GUEST_PLACES)[];
 
@@ -58,8 +59,6 @@ export interface CellFolders {
   packages?: string | undefined;
   /** Bytecode of the packages. */
   bytecode?: string | undefined;
-  /** The image that an earlier cell of this skill saved. */
-  saved?: string | undefined;
 }
 
 export class PythonWasmEngine extends WasmEngine<PythonWasmOptions> implements Engine {
@@ -122,17 +121,15 @@ export class PythonWasmEngine extends WasmEngine<PythonWasmOptions> implements E
       settings: fresh,
       ...(isCommand ? { isCommand } : {}),
       ...(uses ? { uses } : {}),
-      spec: (grant) => {
-        const image = images.take();
-        const saved = mayKeep(grant, fresh) ? findSavedImage(image.skills, key(grant)) : undefined;
-        return start({
-          image: image.base,
+      spec: () =>
+        start({
+          image: images.take().base,
           bundle: bundle.stagedDir,
           packages: packages?.folder,
           bytecode: packages?.bytecode,
-          saved,
-        });
-      },
+        }),
+      saved: (grant) =>
+        mayKeep(grant, fresh) ? readSavedImage(images.newest.skills, key(grant)) : Promise.resolve(undefined),
       init: (grant) => ({ ...init(grant), keepBytes: mayKeep(grant, fresh) ? MAX_SAVED_BYTES : 0 }),
       keep: (grant, bytes) => {
         if (mayKeep(grant, fresh)) saveImage(images.newest.skills, key(grant), bytes);
@@ -147,7 +144,7 @@ export class PythonWasmEngine extends WasmEngine<PythonWasmOptions> implements E
   }
 
   /** Returns a function that makes the launch spec of a cell with these folders. */
-  cellSpec({ code }: BaseImages): (folders: CellFolders) => LaunchSpec {
+  cellSpec({ code, isOurs }: BaseImages): (folders: CellFolders) => LaunchSpec {
     const { home } = this.options;
     const [node, harness] = [findNode(home), stageGuestCode(home, 'wasm')];
     return (folders) => {
@@ -159,7 +156,10 @@ export class PythonWasmEngine extends WasmEngine<PythonWasmOptions> implements E
         entry: 'python/cell/main.cjs',
         args: mounts.map(({ name, guest }) => `${name}=${guest}`),
         mounts: mounts.map(({ host, guest }) => ({ host, guest })),
-        flags: [...SERVING_FLAGS, `--stack-size=${STACK_KIB}`],
+        flags: [
+          ...[...SERVING_FLAGS, READS_RANDOM, `--stack-size=${STACK_KIB}`],
+          ...(isOurs ? [LAZY_VALIDATION] : []),
+        ],
       });
     };
   }
