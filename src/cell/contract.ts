@@ -147,10 +147,9 @@ export interface Artifact {
   spec(grant: Grant): LaunchSpec;
   /** The first frame for the harness, without `preload`. */
   init(grant: Grant): EngineInit;
-  /** What an earlier cell of the same kind handed over; goes with the first frame. Read while the process starts. */
-  saved?(grant: Grant): Promise<Uint8Array | undefined>;
-  /** Stores what a cell handed over after loading the skill, before any call. Untrusted; only for cells of the same kind. */
+  /** Stores what a cell handed over after loading the skill, before any call, for later cells of the same kind. Untrusted. */
   keep?(grant: Grant, bytes: Uint8Array): void;
+  saved?(grant: Grant): Promise<Uint8Array | undefined>;
   /** Throws `invalid_params` if the engine cannot pass parameters of this size to the program. */
   acceptsParams?(bytes: number, grant: Grant): void;
   /** The program has no harness: its exit status is all it can say about a failure. */

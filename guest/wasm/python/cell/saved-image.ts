@@ -7,6 +7,7 @@
  *
  * @module
  */
+import type * as Zlib from 'node:zlib';
 import type { CellEvent } from '../../cell/channel.ts';
 import { PAGE_BYTES, type Image } from '../engine/interpreter.ts';
 import { ChangedPages, STORED_PAGE_BYTES } from '../../imaged/stored.ts';
@@ -117,6 +118,6 @@ function readPages(body: Buffer, { pages: count, bytes }: Head): Map<number, Uin
 }
 
 /** Loaded only if needed: it takes a new process several milliseconds. */
-function zlib(): typeof import('node:zlib') {
+function zlib(): typeof Zlib {
   return process.getBuiltinModule('node:zlib');
 }
