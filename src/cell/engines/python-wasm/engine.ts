@@ -14,7 +14,7 @@ import { BASE_ENV, commandEnv, workingFolder } from '../../native-env.ts';
 import { stageGuestCode } from '../node-process/guest-code.ts';
 import { heapLimitBehind } from '../node-process/heap-limit.ts';
 import { findNode } from '../node-process/node-binary.ts';
-import { READS_RANDOM, SERVING_FLAGS } from '../node-process/serving-flags.ts';
+import { READS_RANDOM, SERVING_ENV, SERVING_FLAGS } from '../node-process/serving-flags.ts';
 import { nodeSpec } from '../node-process/spec.ts';
 import { markInUse } from '../node-process/staged-folders.ts';
 import { WasmEngine, type WasmEngineOptions } from '../node-process/wasm-engine.ts';
@@ -34,6 +34,8 @@ const PAGE_BYTES = 64 * 1024;
 const STACK_KIB = 7000;
 /** Each function is validated before it runs first. The installer has validated all of the engine. */
 const LAZY_VALIDATION = '--wasm-lazy-validation';
+/** Three times as late as by default: most functions of a short call are never worth the time that optimizing them takes. */
+const LATE_OPTIMIZATION = '--wasm-tiering-budget=40000000';
 const GUEST_PLACES = {
   engine: '/engine',
   image: '/image',
@@ -157,9 +159,10 @@ export class PythonWasmEngine extends WasmEngine<PythonWasmOptions> implements E
         args: mounts.map(({ name, guest }) => `${name}=${guest}`),
         mounts: mounts.map(({ host, guest }) => ({ host, guest })),
         flags: [
-          ...[...SERVING_FLAGS, READS_RANDOM, `--stack-size=${STACK_KIB}`],
+          ...[...SERVING_FLAGS, READS_RANDOM, `--stack-size=${STACK_KIB}`, LATE_OPTIMIZATION],
           ...(isOurs ? [LAZY_VALIDATION] : []),
         ],
+        env: SERVING_ENV,
       });
     };
   }
