@@ -43,7 +43,11 @@ export class ForkedProcess implements CellProcess {
   #killReason: KillReason | undefined;
   #cgroup: Cgroup | undefined;
   #meter: Meter | undefined;
-  #attached: Promise<void> | undefined;
+  /** Resolves once the zygote has said which process it is, and that process is in its cgroup. */
+  readonly #attached = Promise.withResolvers<void>();
+  #isKnown = false;
+  /** Its pid in the zygote's namespace. */
+  #reported: unknown;
   #hasExited = false;
   #stopWatchdog: () => void = () => undefined;
   #grace: NodeJS.Timeout | undefined;
@@ -53,23 +57,26 @@ export class ForkedProcess implements CellProcess {
     this.channel = options.channel;
     this.logs = [options.log];
     this.exited = new Promise((resolve) => (this.#settleExit = resolve));
+    // A failure is reported through confine().
+    this.#attached.promise.catch(() => undefined);
   }
 
   get killReason(): KillReason | undefined {
     return this.#killReason;
   }
 
-  /** Called when the zygote reports the fork, long before the child itself is ready. */
+  /** Called when the zygote reports the fork, often before the child itself is ready. */
   onForked(pid: unknown): void {
-    if (this.#attached) return;
+    this.#reported = pid;
+    if (this.#isKnown) return;
     const { siblings, adopt } = this.#options;
     const hostPid = siblings().find((candidate) => pidInside(candidate) === pid);
     if (hostPid === undefined) return;
+    this.#isKnown = true;
     const cgroup = adopt(hostPid);
     if (cgroup) this.#useCgroup(cgroup, hostPid);
-    this.#attached = cgroup ? Promise.resolve() : this.#move(hostPid);
-    // A failure is reported through confine().
-    this.#attached.catch(() => undefined);
+    const attached = cgroup ? Promise.resolve() : this.#move(hostPid);
+    attached.then(this.#attached.resolve, this.#attached.reject);
   }
 
   #useCgroup(cgroup: Cgroup | undefined, hostPid: number): void {
@@ -87,10 +94,10 @@ export class ForkedProcess implements CellProcess {
     await cgroup?.attach(hostPid);
   }
 
-  async confine(ready: Record<string, unknown>): Promise<boolean> {
-    this.onForked(ready['pid']);
+  async confine(): Promise<boolean> {
     const { grant } = this.#options;
-    await this.#attached;
+    if (this.#reported !== undefined) this.onForked(this.#reported);
+    if (this.#reported === undefined || this.#isKnown) await this.#attached.promise;
     const meter = this.#meter;
     if (!meter || this.#hasExited) return false;
     this.#stopWatchdog = startWatchdog({
@@ -122,6 +129,7 @@ export class ForkedProcess implements CellProcess {
     this.#hasExited = true;
     clearTimeout(this.#grace);
     this.#stopWatchdog();
+    this.#attached.resolve();
     const { grant, channel, log } = this.#options;
     const limit = this.#meter?.stop(exit, grant.limits.cpu);
     this.#killReason ??= limit;

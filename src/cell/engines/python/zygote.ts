@@ -182,6 +182,7 @@ export class PythonZygote implements Zygote {
       gateway,
       filter: filters.zygote.toString('hex'),
       fork_filter: filters.fork.toString('hex'),
+      cell: artifact.init(grant),
     });
   }
 
