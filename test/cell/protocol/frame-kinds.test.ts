@@ -68,7 +68,16 @@ const INIT: readonly (readonly [file: string, fields: readonly string[]])[] = [
   ],
   [
     `${NATIVE}/zygote.py`,
-    fields<ToZygote['init']>('modules', 'siblings', 'limits', 'masked', 'gateway', 'filter', 'fork_filter', 'cell'),
+    fields<ToZygote['init']>(
+      'modules',
+      'siblings',
+      'limits',
+      'masked',
+      'gateway',
+      'filter',
+      'fork_filter',
+      'cell',
+    ),
   ],
   [
     `${INNER}/wasm_cell.py`,

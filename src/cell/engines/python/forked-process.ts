@@ -12,6 +12,7 @@ import type { CellProcess, ExitInfo, KillReason, ProcessUsage } from '../../cont
 import type { Cgroup } from '../../linux/cgroup/cgroup.ts';
 import { Meter } from '../../linux/meter.ts';
 import { startWatchdog } from '../../linux/watchdog.ts';
+import type { NewChild } from './fork-cgroup.ts';
 
 /**
  * How long a zygote may take to kill a child before the zygote itself is killed with all its children. Normally it kills
@@ -23,10 +24,8 @@ export interface ForkedProcessOptions {
   channel: Socket;
   log: Socket;
   grant: Grant;
-  /** Host pids of the zygote and its children. */
-  siblings: () => number[];
-  /** Returns the cgroup that the child started in, if the child has it to itself. */
-  adopt: (pid: number) => Cgroup | undefined;
+  /** Finds the child among the new ones of its zygote. */
+  find: (isChild: (pid: number) => boolean) => NewChild | undefined;
   makeCgroup: () => Promise<Cgroup | undefined>;
   /** Asks the zygote to kill this child. */
   end: () => void;
@@ -69,11 +68,10 @@ export class ForkedProcess implements CellProcess {
   onForked(pid: unknown): void {
     this.#reported = pid;
     if (this.#isKnown) return;
-    const { siblings, adopt } = this.#options;
-    const hostPid = siblings().find((candidate) => pidInside(candidate) === pid);
-    if (hostPid === undefined) return;
+    const found = this.#options.find((candidate) => pidInside(candidate) === pid);
+    if (found === undefined) return;
     this.#isKnown = true;
-    const cgroup = adopt(hostPid);
+    const { pid: hostPid, cgroup } = found;
     if (cgroup) this.#useCgroup(cgroup, hostPid);
     const attached = cgroup ? Promise.resolve() : this.#move(hostPid);
     attached.then(this.#attached.resolve, this.#attached.reject);
@@ -131,7 +129,8 @@ export class ForkedProcess implements CellProcess {
     this.#stopWatchdog();
     this.#attached.resolve();
     const { grant, channel, log } = this.#options;
-    const limit = this.#meter?.stop(exit, grant.limits.cpu);
+    // Of a cell that is done, everything has been read.
+    const limit = this.#killReason === 'done' ? undefined : this.#meter?.stop(exit, grant.limits.cpu);
     this.#killReason ??= limit;
     unattended(this.#cgroup?.remove());
     channel.end();
