@@ -19,7 +19,7 @@ import {
 } from '../../linux/cgroup/cgroup.ts';
 import { SpareCgroups } from '../../linux/cgroup/spare-cgroups.ts';
 import { jailEnforcement } from './enforcement.ts';
-import { cellIdentity, DEFAULT_CELL_ID, refusalOf } from '../../linux/identity.ts';
+import { cellIdentity, DEFAULT_CELL_ID, ownIdMaps, refusalOf } from '../../linux/identity.ts';
 import { pathIdentity } from '../../linux/path-identity.ts';
 import { checkedNiceness, lowerPriority } from '../../linux/priority.ts';
 import { CachedProbe } from '../try-program.ts';
@@ -61,6 +61,7 @@ export class JailWall implements Wall {
   readonly #niceness: number;
   readonly #cgroups: CgroupDriver | undefined;
   readonly #layout = readLayout();
+  readonly #idMaps = ownIdMaps();
   readonly #leaks = inheritableDescriptors();
   readonly #guard = new OrphanGuard(this.#leaks);
   readonly #running = new RunningProcesses();
@@ -139,7 +140,7 @@ export class JailWall implements Wall {
 
   /** The user that a cell with this grant runs as; undefined for the host's own user. */
   identity(grant: Grant): { uid: number; gid: number } | undefined {
-    const identity = cellIdentity(grant, this.#cellId);
+    const identity = cellIdentity(grant, this.#cellId, this.#idMaps);
     // Only this group may traverse Skillcell's folders. The owner's own group is never passed on.
     return identity && { ...identity, gid: this.#cellId };
   }
