@@ -19,7 +19,7 @@ interface State {
 }
 
 export class Image {
-  readonly #memories: { bytes: Uint8Array; size: number }[];
+  readonly #memories: { bytes: Uint8Array<ArrayBuffer>; size: number }[];
   readonly #globals: (number | bigint)[];
 
   private constructor({ memories, globals }: State) {
@@ -32,6 +32,11 @@ export class Image {
     const state = stateOf(steps, exports);
     const bytes = state?.memories.reduce((sum, { buffer }) => sum + lastByteOf(buffer), 0) ?? 0;
     return bytes > MAX_IMAGE_BYTES ? undefined : state && new Image(state);
+  }
+
+  /** Frees its memory at once instead of with some later garbage collection. It cannot be restored any more. */
+  release(): void {
+    for (const { bytes } of this.#memories) bytes.buffer.transfer(0);
   }
 
   /** Restores this state in the same or other instances of the same plan. False if they are too large. */
@@ -61,7 +66,7 @@ function stateOf(steps: readonly Stateful[], exports: readonly WebAssembly.Expor
 }
 
 /** A copy without the trailing zeros. */
-function upToLastByte(buffer: ArrayBufferLike): Uint8Array {
+function upToLastByte(buffer: ArrayBuffer): Uint8Array<ArrayBuffer> {
   return new Uint8Array(buffer.slice(0, lastByteOf(buffer)));
 }
 
