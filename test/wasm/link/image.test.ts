@@ -1,7 +1,7 @@
 /**
  * Images of memories: restoring one gives a memory exactly the content that it had, whatever it contains by then.
  */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Image } from '../../../guest/wasm/imaged/image.ts';
 import { layParts, takeParts } from '../../../guest/wasm/imaged/memory.ts';
