@@ -14,6 +14,7 @@ import { openEngine, readFolder, type Engine } from './engine-files.ts';
 import type { FixedTree } from '../files/fixed-tree.ts';
 import { ports } from './ports.ts';
 import { PythonCell, type HostLine } from './python-cell.ts';
+import { rehearse } from './rehearse.ts';
 
 const folders = new Map(process.argv.slice(2).map((argument) => argument.split('=') as [string, string]));
 /** The exit code of a process that died of SIGSEGV. */
@@ -37,6 +38,7 @@ let engine: Engine<StoredBytes> | undefined = openEngine({
   packages: folder('packages'),
 });
 let cell: PythonCell | undefined;
+if (folders.has('rehearse')) rehearse(engine);
 
 for (let frame = channel.receive(); frame; frame = channel.receive()) {
   const { body, payload } = frame;

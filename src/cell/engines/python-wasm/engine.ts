@@ -27,6 +27,7 @@ import { isPyodideInstalled, PYODIDE } from './pyodide.ts';
 import { openPackages, type Packages } from './packages.ts';
 import { refusesCommand, refusesImports } from './commands.ts';
 import { wasmEnvironment } from './requirements.ts';
+import { isSmall, unboundPython } from './unbound.ts';
 import { MAX_SAVED_BYTES, readSavedImage, saveImage, savedImageKey } from './saved-images.ts';
 
 const PAGE_BYTES = 64 * 1024;
@@ -132,6 +133,9 @@ export class PythonWasmEngine extends WasmEngine<PythonWasmOptions> implements E
         }),
       saved: (grant) =>
         mayKeep(grant, fresh) ? readSavedImage(images.newest.skills, key(grant)) : Promise.resolve(undefined),
+      ...(packages || !isSmall(bundle.stagedDir)
+        ? {}
+        : { unbound: unboundPython({ bundle, images, start }) }),
       init: (grant) => ({ ...init(grant), keepBytes: mayKeep(grant, fresh) ? MAX_SAVED_BYTES : 0 }),
       keep: (grant, bytes) => {
         if (mayKeep(grant, fresh)) saveImage(images.newest.skills, key(grant), bytes);
@@ -146,17 +150,17 @@ export class PythonWasmEngine extends WasmEngine<PythonWasmOptions> implements E
   }
 
   /** Returns a function that makes the launch spec of a cell with these folders. */
-  cellSpec({ code, isOurs }: BaseImages): (folders: CellFolders) => LaunchSpec {
+  cellSpec({ code, isOurs }: BaseImages): (folders: CellFolders, options?: readonly string[]) => LaunchSpec {
     const { home } = this.options;
     const [node, harness] = [findNode(home), stageGuestCode(home, 'wasm')];
-    return (folders) => {
+    return (folders, options = []) => {
       markInUse(harness);
       const mounts = mountsOf({ engine: code, ...folders });
       return nodeSpec({
         node,
         code: harness,
         entry: 'python/cell/main.cjs',
-        args: mounts.map(({ name, guest }) => `${name}=${guest}`),
+        args: [...mounts.map(({ name, guest }) => `${name}=${guest}`), ...options],
         mounts: mounts.map(({ host, guest }) => ({ host, guest })),
         flags: [
           ...[...SERVING_FLAGS, READS_RANDOM, `--stack-size=${STACK_KIB}`, LATE_OPTIMIZATION],
