@@ -70,7 +70,7 @@ async function benchIn(folder: string, options: PythonWasmBenchOptions): Promise
     crowd,
     images,
     kernels,
-    targets: checkPythonWasmTargets(jobs[0]?.rows ?? [], crowd.cpu),
+    targets: checkPythonWasmTargets({ rows: jobs[0]?.rows ?? [], start, crowd }),
   };
 }
 
