@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { hash } from 'node:crypto';
 import type { Cards } from './cards.ts';
 import { layImage } from './memory.ts';
 
@@ -22,6 +23,7 @@ export class GuestMemory {
   #buffer: ArrayBuffer | undefined;
   #view!: DataView;
   #bytes!: Uint8Array;
+  #text!: Buffer<ArrayBuffer>;
 
   constructor(memory: WebAssembly.Memory, cards?: Cards) {
     this.memory = memory;
@@ -87,6 +89,21 @@ export class GuestMemory {
     return encoded.length;
   }
 
+  /** Writes the digest of some bytes; its length depends on the algorithm. */
+  // oxlint-disable-next-line max-params -- an object would take a noticeable part of the time
+  setDigest(address: number, algorithm: string, from: number, length: number): void {
+    this.#refresh();
+    // Throws if they are outside the memory.
+    const bytes = new Uint8Array(this.#buffer as ArrayBuffer, from >>> 0, length >>> 0);
+    // As text, because an array takes longer to create than the hash takes.
+    const digest = hash(algorithm, bytes, 'latin1');
+    const start = address >>> 0;
+    const text = this.#text;
+    if (start + digest.length > text.length) throw new RangeError('An address is outside the memory');
+    this.cards?.mark(start, digest.length);
+    text.write(digest, start, 'latin1');
+  }
+
   #marked(address: number, length: number): DataView {
     this.cards?.mark(address >>> 0, length);
     return this.#fields();
@@ -108,5 +125,6 @@ export class GuestMemory {
     this.#buffer = buffer;
     this.#view = new DataView(buffer);
     this.#bytes = new Uint8Array(buffer);
+    this.#text = Buffer.from(buffer);
   }
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { hashRelayModule } from '../engine/host-hash.ts';
 import type { EngineCode, Image } from '../engine/interpreter.ts';
 import { loadLibraries } from '../dlopen/files.ts';
 import { FixedTree } from '../files/fixed-tree.ts';
@@ -28,6 +29,7 @@ export function readEngine(folder: string, imageFolder: string, packages: string
     code: {
       module: new WebAssembly.Module(read('engine.wasm')),
       trampoline: new WebAssembly.Module(read('trampoline.wasm')),
+      hashRelay: new WebAssembly.Module(hashRelayModule()),
       libraries: facts.linked && loadLibraries(facts.linked, packages),
     },
     image: { memory: readFileSync(`${imageFolder}/image.bin`), stackPointer: facts.stackPointer },

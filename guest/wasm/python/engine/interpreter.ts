@@ -10,6 +10,8 @@ import type { Context } from '../host/context.ts';
 import { BridgeAlarm, engineImports } from '../host/imports.ts';
 import { Libraries, type LibraryCode } from '../dlopen/attach.ts';
 import type { EngineExports } from './exports.ts';
+import { hashCall } from '../host/hash-calls.ts';
+import { HASH_TABLE } from './hash-functions.ts';
 import { CARDS_IMPORT } from './mark-stores.ts';
 import { GuestMemory } from '../../imaged/guest-memory.ts';
 
@@ -19,6 +21,7 @@ export const PAGE_BYTES = 65_536;
 export interface EngineCode {
   module: WebAssembly.Module;
   trampoline: WebAssembly.Module;
+  hashRelay: WebAssembly.Module;
   /** Native code of packages. */
   libraries?: LibraryCode | undefined;
 }
@@ -74,6 +77,7 @@ export class Interpreter {
     const instance = new WebAssembly.Instance(code.module, imports);
     this.exports = instance.exports as unknown as EngineExports;
     this.trampolineSlot = this.#addTrampoline(code.trampoline);
+    this.#addHash(code.hashRelay);
     this.libraries =
       code.libraries &&
       new Libraries({ ...code.libraries, memory: this.memory.memory, engine: instance.exports });
@@ -119,6 +123,11 @@ export class Interpreter {
     this.exports.emscripten_stack_set_limits(layout.stackHigh, layout.stackLow);
     this.exports.__stack_pointer.value = image.stackPointer;
     this.alarm.reset();
+  }
+
+  #addHash(module: WebAssembly.Module): void {
+    const relay = new WebAssembly.Instance(module, { env: { hash: hashCall(this.memory) } });
+    this.exports[HASH_TABLE].set(0, relay.exports['hash'] as CallableFunction);
   }
 
   #addTrampoline(module: WebAssembly.Module): number {

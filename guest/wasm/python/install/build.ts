@@ -5,7 +5,8 @@
  */
 import { createHash } from 'node:crypto';
 import { boot, findFunction, runSource } from '../engine/boot.ts';
-import { KEPT_EXPORTS, REFERENCE_TABLES } from '../engine/exports.ts';
+import { KEPT_EXPORTS, OWN_TABLES } from '../engine/exports.ts';
+import { hashRelayModule, withHostHash } from '../engine/host-hash.ts';
 import { Interpreter, PAGE_BYTES, type EngineCode, type Image, type Layout } from '../engine/interpreter.ts';
 import { markStores } from '../engine/mark-stores.ts';
 import { rewriteModule, type DataSegment } from '../engine/rewrite.ts';
@@ -67,17 +68,18 @@ export interface BuiltEngine {
 export function buildEngine(input: EngineInput): BuiltEngine {
   const { engine, sources } = input;
   const linked = linkLibraries(engine, input.libraries);
-  const { module: unmarked, data } = rewriteModule(engine, {
+  const { module: unmarked, data } = rewriteModule(withHostHash(engine), {
     minPages: MIN_PAGES,
     maxPages: MAX_PAGES,
     keep: [...KEPT_EXPORTS, ...(linked?.engineExports ?? [])],
-    tables: REFERENCE_TABLES,
+    tables: OWN_TABLES,
   });
   const module = markStores(unmarked);
   const trampoline = markStores(linked?.trampoline ?? trampolineModule(tableArities(engine)));
   const code = {
     module: new WebAssembly.Module(module),
     trampoline: new WebAssembly.Module(trampoline),
+    hashRelay: new WebAssembly.Module(hashRelayModule()),
     libraries: linked?.code,
   };
   checkImports(code.module);
