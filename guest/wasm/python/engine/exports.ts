@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HASH_TABLE, HASH_TABLE_INDEX } from './hash-functions.ts';
+import { HASH_TABLE, HASH_TABLE_INDEX } from './hash-table.ts';
 
 /* oxlint-disable max-params -- the C library decides how many there are */
 type Pointer = number;

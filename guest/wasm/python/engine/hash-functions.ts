@@ -4,16 +4,7 @@
  * @module
  */
 import { signed, unsigned } from './encode.ts';
-
-/** The name of a table of one function, which takes the algorithm, the data, its length, and where the digest goes. */
-export const HASH_TABLE = 'host_hash';
-/** After those of Pyodide. */
-export const HASH_TABLE_INDEX = 3;
-
-/** For less, asking the host costs more than it saves. */
-export const MIN_BYTES: number = 192;
-/** Data is kept as long as its hash object, so it must be small. */
-export const MAX_BYTES: number = 65_536;
+import { HASH_TABLE_INDEX, HOST_HASHES, MAX_BYTES, MIN_BYTES, type HostHash } from './hash-table.ts';
 
 /** A function of the engine, and the digest of its body. */
 export interface Known {
@@ -33,10 +24,6 @@ interface Family {
   /** Another one with the same functions, whose new state begins with this word. */
   sibling?: { algorithm: HostHash; word: number };
 }
-
-/** What the host computes. The engine names them by number. */
-export const HOST_HASHES = ['sha256', 'sha224', 'sha1'] as const;
-export type HostHash = (typeof HOST_HASHES)[number];
 
 export const FAMILIES: readonly Family[] = [
   {
@@ -141,7 +128,7 @@ function updateBody({ malloc, free, added }: Indices): number[] {
   );
 }
 
-/** `(state, digest)`: asks the host if all data was kept. */
+/** `(state, digest)`: asks the host if all data was kept. It may decline. */
 function digestBody(family: Family, { hashType, added }: Indices): number[] {
   const [state, digest, kept] = [local(0), local(1), local(2)];
   return body(
@@ -150,7 +137,8 @@ function digestBody(family: Family, { hashType, added }: Indices): number[] {
       ...[...state, ...FIELD.length.load, OP.tee, 2, OP.i64, 0, OP.i64Less, ...OP.if],
       ...algorithmOf(family, state),
       ...[...state, ...FIELD.buffer.load, ...kept, OP.wrap, ...digest],
-      ...[OP.i32, 0, OP.callIndirect, ...unsigned(hashType), HASH_TABLE_INDEX, OP.return, OP.end],
+      ...[OP.i32, 0, OP.callIndirect, ...unsigned(hashType), HASH_TABLE_INDEX, ...OP.if, OP.return, OP.end],
+      ...[...state, ...call(added + 3), OP.end],
       ...[...state, ...digest, ...call(added + 1)],
     ],
   );

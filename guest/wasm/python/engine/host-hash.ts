@@ -14,13 +14,13 @@ import { unsigned } from './encode.ts';
 import {
   ADDED_FUNCTIONS,
   FAMILIES,
-  HASH_TABLE_INDEX,
   hashesKept,
   replacements,
   type Indices,
   type Known,
   type Replacement,
 } from './hash-functions.ts';
+import { HASH_TABLE_INDEX, HASH_TYPE } from './hash-table.ts';
 
 const SECTION = { types: 1, imports: 2, functions: 3, tables: 4, exports: 7, code: 10 } as const;
 const MAX_NAME_BYTES = 4096;
@@ -107,11 +107,7 @@ function readExports(section: Reader, into: Parts['exports']): void {
 type Rewriter = (section: Reader, module: Parts, indices: Indices) => Uint8Array;
 
 const REWRITERS: Readonly<Record<number, Rewriter>> = {
-  [SECTION.types]: (section) =>
-    withMore(section, [
-      [FUNC_TYPE, 4, I32, I32, I32, I32, 0],
-      [FUNC_TYPE, 1, I32, 0],
-    ]),
+  [SECTION.types]: (section) => withMore(section, [HASH_TYPE, [FUNC_TYPE, 1, I32, 0]]),
   [SECTION.functions]: (section, module, { addressType }) => {
     const typeOf = ({ index }: Known): number =>
       module.functions[index - module.imported] ?? section.fail('The engine has too few functions');
@@ -169,16 +165,4 @@ function checked(body: Uint8Array, { index, sha256 }: Known): Uint8Array {
 function emit(out: Writer, body: Uint8Array | readonly number[]): void {
   out.u32(body.length);
   out.bytes(body);
-}
-
-/** A module that gives the host's function to the table: only functions of WebAssembly can be in one. */
-export function hashRelayModule(): Uint8Array {
-  const name = [...new TextEncoder().encode('hash')];
-  return new Uint8Array([
-    ...MODULE_HEADER,
-    ...[SECTION.types, 8, 1, FUNC_TYPE, 4, I32, I32, I32, I32, 0],
-    ...[SECTION.imports, 4 + 3 + 1 + name.length, 1, 3, ...new TextEncoder().encode('env')],
-    ...[name.length, ...name, 0, 0],
-    ...[SECTION.exports, 4 + name.length, 1, name.length, ...name, 0, 0],
-  ]);
 }

@@ -10,10 +10,11 @@ import type { Context } from '../host/context.ts';
 import { BridgeAlarm, engineImports } from '../host/imports.ts';
 import { Libraries, type LibraryCode } from '../dlopen/attach.ts';
 import type { EngineExports } from './exports.ts';
-import { hashCall } from '../host/hash-calls.ts';
-import { HASH_TABLE } from './hash-functions.ts';
+import { HashCalls } from '../host/hash-calls.ts';
+import { HASH_TABLE } from './hash-table.ts';
 import { CARDS_IMPORT } from './mark-stores.ts';
 import { GuestMemory } from '../../imaged/guest-memory.ts';
+import type { StoredBytes } from '../../imaged/memory.ts';
 
 export const PAGE_BYTES = 65_536;
 
@@ -35,8 +36,8 @@ export interface Layout {
   trampolineSlot: number;
 }
 
-export interface Image {
-  memory: Uint8Array;
+export interface Image<Memory = Uint8Array | StoredBytes> {
+  memory: Memory;
   stackPointer: number;
 }
 
@@ -58,10 +59,12 @@ export class Interpreter {
   readonly alarm: BridgeAlarm = new BridgeAlarm();
   readonly trampolineSlot: number;
   readonly libraries: Libraries | undefined;
+  readonly #hashes: HashCalls;
 
   constructor(options: InterpreterOptions) {
     const { code, maxPages, surroundings } = options;
     this.memory = options.memory ?? newMemory(options);
+    this.#hashes = new HashCalls(this.memory);
     // Looked up each time, because every call has another process.
     const context: Context = {
       memory: this.memory,
@@ -110,7 +113,7 @@ export class Interpreter {
   }
 
   /** Everything up to the break of the C library; memory after it was never used. */
-  takeImage(layout: Layout): Image {
+  takeImage(layout: Layout): Image<Uint8Array> {
     return {
       memory: this.memory.bytes.slice(0, this.usedBytes(layout)),
       stackPointer: Number(this.exports.__stack_pointer.value),
@@ -123,10 +126,11 @@ export class Interpreter {
     this.exports.emscripten_stack_set_limits(layout.stackHigh, layout.stackLow);
     this.exports.__stack_pointer.value = image.stackPointer;
     this.alarm.reset();
+    this.#hashes.reset();
   }
 
   #addHash(module: WebAssembly.Module): void {
-    const relay = new WebAssembly.Instance(module, { env: { hash: hashCall(this.memory) } });
+    const relay = new WebAssembly.Instance(module, { env: { hash: this.#hashes.hash } });
     this.exports[HASH_TABLE].set(0, relay.exports['hash'] as CallableFunction);
   }
 

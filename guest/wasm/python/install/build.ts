@@ -6,7 +6,8 @@
 import { createHash } from 'node:crypto';
 import { boot, findFunction, runSource } from '../engine/boot.ts';
 import { KEPT_EXPORTS, OWN_TABLES } from '../engine/exports.ts';
-import { hashRelayModule, withHostHash } from '../engine/host-hash.ts';
+import { hashRelayModule } from '../engine/hash-table.ts';
+import { withHostHash } from '../engine/host-hash.ts';
 import { Interpreter, PAGE_BYTES, type EngineCode, type Image, type Layout } from '../engine/interpreter.ts';
 import { markStores } from '../engine/mark-stores.ts';
 import { rewriteModule, type DataSegment } from '../engine/rewrite.ts';
@@ -61,7 +62,7 @@ export interface BuiltEngine {
   module: Uint8Array;
   trampoline: Uint8Array;
   library: Uint8Array;
-  image: Image;
+  image: Image<Uint8Array>;
   facts: EngineFacts;
 }
 

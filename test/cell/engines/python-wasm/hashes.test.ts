@@ -11,7 +11,7 @@ import { GuestMemory } from '../../../../guest/wasm/imaged/guest-memory.ts';
 import { layImage } from '../../../../guest/wasm/imaged/memory.ts';
 import type { Engine } from '../../../../guest/wasm/python/cell/engine-files.ts';
 import type { PythonCell } from '../../../../guest/wasm/python/cell/python-cell.ts';
-import { MAX_BYTES, MIN_BYTES } from '../../../../guest/wasm/python/engine/hash-functions.ts';
+import { MAX_BYTES, MIN_BYTES } from '../../../../guest/wasm/python/engine/hash-table.ts';
 import { writeSkill } from '../../../write-skill.ts';
 import { openTestRuntime } from '../../test-runtime.ts';
 import { callCell, openCell, readInstalled } from './installed.ts';
@@ -29,6 +29,7 @@ beforeAll(async () => {
   await runtime.warm(skill, { execution: 'wasm' });
   engine = readInstalled(runtime.home);
   cell = openCell({ engine, source: RUNNER });
+  run(HASH_MUCH);
 });
 
 const RUNNER = `
@@ -37,6 +38,9 @@ def execute(params):
     exec(params["code"], names)
     return names.get("r")
 `;
+
+/** After this, the host computes the hashes of a cell. */
+const HASH_MUCH = 'import hashlib\nfor _ in range(70): hashlib.sha256(bytes(65536)).digest()';
 
 function run(code: string, where: PythonCell = cell): unknown {
   return callCell(where, { code });
@@ -86,6 +90,9 @@ def run(steps):
     return results + [one.hexdigest() for one in hashes]
 
 def execute(params):
+    # The host computes hashes only for calls that hash much.
+    for _ in range(params.get("before", 0)):
+        hashlib.sha1(bytes(65536)).digest()
     return [run(steps) for steps in params["programs"]]
 `;
 
@@ -142,6 +149,7 @@ const steps = fc.array(step, { minLength: 1, maxLength: 25, size: 'max' });
 describe('random steps', () => {
   test('give what Node gives, and afterwards the memory is the image', () => {
     const stepper = openCell({ engine, source: STEPS });
+    callCell(stepper, { programs: [], before: 70 });
     let resets = 0;
     const hashed = vi.spyOn(GuestMemory.prototype, 'setDigest');
     // oxlint-disable-next-line typescript/unbound-method -- called with `this` below
@@ -165,10 +173,10 @@ describe('random steps', () => {
 
   test('give what native Python gives', async () => {
     const skill = await runtime.load(writeSkill(folder, { source: STEPS }));
-    const programs = fc.sample(steps, 60);
+    const params = { programs: fc.sample(steps, 60), before: 70 };
     const [native, wasm] = [
-      await runtime.execute(skill, { programs }, { execution: 'subprocess' }),
-      await runtime.execute(skill, { programs }, { execution: 'wasm' }),
+      await runtime.execute(skill, params, { execution: 'subprocess' }),
+      await runtime.execute(skill, params, { execution: 'wasm' }),
     ];
     expect(wasm.result).toEqual(native.result);
   });
@@ -230,6 +238,8 @@ import hashlib
 FIRST = bytes.fromhex("${data}")
 H = [hashlib.sha256(FIRST), hashlib.sha224(FIRST), hashlib.sha1(FIRST)]
 def execute(params):
+    for _ in range(params.get("before", 0)):
+        hashlib.sha256(bytes(65536)).digest()
     H[0].update(b"more")
     return [H[0].hexdigest(), H[1].hexdigest(), H[1].copy().hexdigest(), H[2].hexdigest()]
 `;
@@ -240,13 +250,17 @@ def execute(params):
     const made = openCell({ engine, source });
     const saved = made.save();
     expect(saved).toBeDefined();
-    for (let call = 0; call < 2; call++) expect(callCell(made)).toEqual(wanted);
     const other = openCell({ engine: readInstalled(runtime.home), source, saved });
-    for (let call = 0; call < 2; call++) expect(callCell(other)).toEqual(wanted);
+    for (const one of [made, other]) {
+      expect(callCell(one)).toEqual(wanted);
+      callCell(one, { before: 70 });
+      expect(callCell(one)).toEqual(wanted);
+    }
   });
 
   test('is right when no memory is left to keep its data', () => {
     const small = openCell({ engine, source: RUNNER, pages: 400 });
+    run(HASH_MUCH, small);
     const code = `
 import hashlib
 d = bytes(60000)
@@ -280,6 +294,30 @@ for _ in range(3000):
     hashlib.sha1(d).digest()
 r = "done"`;
     expect(run(code, openCell({ engine, source: RUNNER, pages: 400 }))).toBe('done');
+  });
+});
+
+describe('the host', () => {
+  const hashed = (): number => vi.mocked(GuestMemory.prototype.setDigest).mock.calls.length;
+  const some = (count: number): string =>
+    `import hashlib\nfor _ in range(${count}): hashlib.sha256(bytes(65536)).digest()`;
+
+  test('computes hashes of a call that hashes much, and then those of later calls', () => {
+    vi.spyOn(GuestMemory.prototype, 'setDigest');
+    const other = openCell({ engine, source: RUNNER });
+    run(some(70), other);
+    const first = hashed();
+    expect(first).toBeGreaterThan(0);
+    expect(first).toBeLessThan(70);
+    run(some(1), other);
+    expect(hashed()).toBe(first + 1);
+  });
+
+  test('does not add up what several calls hash', () => {
+    vi.spyOn(GuestMemory.prototype, 'setDigest');
+    const other = openCell({ engine, source: RUNNER });
+    for (let call = 0; call < 5; call++) run(some(40), other);
+    expect(hashed()).toBe(0);
   });
 });
 
