@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkPythonWasmTargets } from '../../bench/runner/python-wasm/targets.ts';
+import { checkKernelTargets, checkPythonWasmTargets } from '../../bench/runner/python-wasm/targets.ts';
 import type { Row } from '../../bench/runner/statistics.ts';
 
 function row(name: string, median: number, p95: number = median): Row {
@@ -31,4 +31,16 @@ test('every figure is judged', () => {
 test('targets without a measurement are not judged', () => {
   const judged = checkPythonWasmTargets([], CPU).filter(({ met }) => met !== undefined);
   expect(judged.map(({ found }) => found)).toEqual(['2.50 ms']);
+});
+
+test.each([
+  [1.5, true],
+  [1.51, false],
+])('sha256 that takes %f times as long as native is judged', (ratio, met) => {
+  const kernels = [
+    { kernel: 'calls', ratio: 9 },
+    { kernel: 'sha256', ratio },
+  ];
+  expect(checkKernelTargets(kernels).map((target) => target.met)).toEqual([met]);
+  expect(checkKernelTargets([]).map((target) => target.met)).toEqual([undefined]);
 });

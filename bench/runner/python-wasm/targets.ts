@@ -8,6 +8,7 @@ import { POOL } from '../ours.ts';
 import { PLAIN } from '../plain.ts';
 import type { Row } from '../statistics.ts';
 import { atMost, factor, withinTimes, type Target } from '../targets.ts';
+import type { KernelCost } from './kernels.ts';
 import { IN_JAIL } from './ours.ts';
 import { PYTHON_PEER_NAMES } from './peers.ts';
 
@@ -29,4 +30,9 @@ export function checkPythonWasmTargets(rows: readonly Row[], cpu: CpuCost): Targ
     factor('at least 15 times as fast as starting python3', times(PLAIN), 15),
     withinTimes('within 3 times the warm pool of native Python', 1 / times(POOL), 3),
   ];
+}
+
+export function checkKernelTargets(kernels: readonly Pick<KernelCost, 'kernel' | 'ratio'>[]): Target[] {
+  const ratio = kernels.find(({ kernel }) => kernel === 'sha256')?.ratio ?? NaN;
+  return [withinTimes('sha256 at most 1.5 times native', ratio, 1.5)];
 }

@@ -10,7 +10,6 @@ import type { GuestMemory } from '../../imaged/guest-memory.ts';
 /** Loading Node's library takes about as long as the engine takes to hash this much. */
 const WORTH_LOADING_BYTES = 4 * 1024 * 1024;
 
-/* oxlint-disable-next-line max-params -- the engine passes them one by one */
 type HashCall = (number: number, from: number, length: number, into: number) => 0 | 1;
 
 export class HashCalls {
@@ -29,6 +28,7 @@ export class HashCalls {
   }
 
   /** A field, because the engine calls it without an object. */
+  // oxlint-disable-next-line max-params -- the engine passes them one by one
   readonly hash: HashCall = (number, from, length, into) => {
     const algorithm = HOST_HASHES[number];
     // It cannot be interrupted, so it must be short.

@@ -298,12 +298,15 @@ r = "done"`;
 });
 
 describe('the host', () => {
-  const hashed = (): number => vi.mocked(GuestMemory.prototype.setDigest).mock.calls.length;
+  const watch = (): (() => number) => {
+    const { mock } = vi.spyOn(GuestMemory.prototype, 'setDigest');
+    return () => mock.calls.length;
+  };
   const some = (count: number): string =>
     `import hashlib\nfor _ in range(${count}): hashlib.sha256(bytes(65536)).digest()`;
 
   test('computes hashes of a call that hashes much, and then those of later calls', () => {
-    vi.spyOn(GuestMemory.prototype, 'setDigest');
+    const hashed = watch();
     const other = openCell({ engine, source: RUNNER });
     run(some(70), other);
     const first = hashed();
@@ -314,7 +317,7 @@ describe('the host', () => {
   });
 
   test('does not add up what several calls hash', () => {
-    vi.spyOn(GuestMemory.prototype, 'setDigest');
+    const hashed = watch();
     const other = openCell({ engine, source: RUNNER });
     for (let call = 0; call < 5; call++) run(some(40), other);
     expect(hashed()).toBe(0);
