@@ -4,6 +4,7 @@
  * @module
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { hashRelayModule } from '../engine/hash-table.ts';
 import type { EngineCode, Image } from '../engine/interpreter.ts';
 import { loadLibraries } from '../dlopen/files.ts';
 import { FixedTree } from '../files/fixed-tree.ts';
@@ -53,6 +54,7 @@ function readParts({ code: folder, image: imageFolder, packages = '' }: EnginePl
     code: {
       module: compile(`${folder}/engine.wasm`),
       trampoline: compile(`${folder}/trampoline.wasm`),
+      hashRelay: new WebAssembly.Module(hashRelayModule()),
       libraries: facts.linked && loadLibraries(facts.linked, packages),
     },
     facts,
