@@ -115,7 +115,7 @@ export class Machine {
     this.#walls = {
       none: new NoWall(),
       process: new ProcessWall(),
-      jail: new JailWall(jail),
+      jail: new JailWall(jail, home),
       container: new ContainerWall({ home, ...container }),
     };
     this.#interpreter = findInterpreter();

@@ -13,10 +13,13 @@ import { childPids, pidsByName } from '../../linux/memory-watch.ts';
 import { Meter } from '../../linux/meter.ts';
 import { identityInside, type PathIdentity } from '../../linux/path-identity.ts';
 import { lowerSession } from '../../linux/priority.ts';
+import { fixForJail } from './probe.ts';
 import { startWatchdog } from '../../linux/watchdog.ts';
 
 /** How long bwrap may take to start, or to notice that its pid 1 is gone, before it is killed too. */
 const BWRAP_GRACE_MS = 500;
+/** Its own message, before any skill code ran. */
+const BWRAP_ERROR = /^bwrap: /m;
 /** For each temporary file system that a cell can write to. */
 const MAX_FILES = { tmp: 65_536, 'dev/shm': 4096 };
 
@@ -49,6 +52,7 @@ export class JailProcess implements CellProcess {
   #attached: Promise<void> | undefined;
   #grace: NodeJS.Timeout | undefined;
   #hasExited = false;
+  #wasConfined = false;
   #stopWatchdog: () => void = () => undefined;
 
   constructor(options: JailProcessOptions) {
@@ -78,6 +82,11 @@ export class JailProcess implements CellProcess {
     return this.#innerPid;
   }
 
+  /** Whether the jail opened and a program inside it got ready. */
+  get wasConfined(): boolean {
+    return this.#wasConfined;
+  }
+
   /** Host pids of all processes inside. */
   members(): number[] {
     const { cgroup } = this.#options;
@@ -92,6 +101,7 @@ export class JailProcess implements CellProcess {
     lowerSession(pid, niceness);
     await this.#attached;
     if (this.#hasExited) return false;
+    this.#wasConfined = true;
     this.#stopWatchdog = startWatchdog({
       exceeded: () => this.#meter.exceeded(grant.limits) ?? this.#tooManyFiles(pid),
       kill: (reason) => this.kill(reason),
@@ -123,8 +133,9 @@ export class JailProcess implements CellProcess {
   }
 
   /** Failures of bwrap itself, which are not the skill's fault. */
-  fault(): LaunchFault | undefined {
+  fault({ started, logs }: { started: boolean; logs: string }): LaunchFault | undefined {
     if (this.#spawnError) return notStarted(this.#spawnError);
+    if (!started && BWRAP_ERROR.test(logs)) return notOpened(logs.trim());
     return this.#exitSignal && this.#killReason === undefined
       ? killedFromOutside(this.#exitSignal)
       : undefined;
@@ -193,6 +204,15 @@ function notStarted(cause: Error): LaunchFault {
     code: 'skill_unavailable',
     message: `bubblewrap could not be started: ${cause.message}`,
     fix: 'Reinstall it (apt-get install bubblewrap), and check it with `skillcell doctor`.',
+  };
+}
+
+/** The probe says the same if it finds out first. */
+function notOpened(reason: string): LaunchFault {
+  return {
+    code: 'skill_unavailable',
+    message: `bubblewrap cannot open a jail here: ${reason}`,
+    fix: fixForJail(reason),
   };
 }
 
