@@ -35,7 +35,8 @@ const SETTINGS = [
   '/proc/self/uid_map',
   '/proc/self/gid_map',
 ];
-const RIGHTS = /^(?:Uid|Gid|Groups|CapInh|CapPrm|CapEff|CapBnd|CapAmb|NoNewPrivs|Seccomp|Seccomp_filters):.*$/gm;
+const RIGHTS =
+  /^(?:Uid|Gid|Groups|CapInh|CapPrm|CapEff|CapBnd|CapAmb|NoNewPrivs|Seccomp|Seccomp_filters):.*$/gm;
 const NAMESPACES = ['cgroup', 'ipc', 'mnt', 'net', 'pid', 'user', 'uts'];
 
 export interface ProbeMemoryOptions {

@@ -40,8 +40,7 @@ export async function probeJail(options: JailProbeOptions): Promise<WallProbe> {
   if (refused) return unavailable(refused.message, refused.fix);
   const control = cgroups ? cgroups.describe : 'no writable cgroup';
   const remembered = options.memory?.recall();
-  if (remembered !== undefined)
-    return { available: true, summary: `${remembered}, ${control}`, enforces };
+  if (remembered !== undefined) return { available: true, summary: `${remembered}, ${control}`, enforces };
   const [failure, version] = await Promise.all([
     probeFailure(options.launch, PROBE_TIMEOUT_MS),
     versionOf(bwrap),

@@ -123,7 +123,11 @@ export class JailWall implements Wall {
     });
     this.#running.add(jailed, jailed.gone);
     const { exited } = jailed;
-    if (this.#memory) exited.then(() => jailed.wasConfined || this.#memory?.forget(), () => undefined);
+    if (this.#memory)
+      exited.then(
+        () => jailed.wasConfined || this.#memory?.forget(),
+        () => undefined,
+      );
     return jailed;
   }
 
