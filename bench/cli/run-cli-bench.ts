@@ -115,7 +115,9 @@ async function measure(commands: readonly TimedCommand[], rounds: number, place:
       sample.cpuMs += cpuMs;
     }
   }
-  return [...samples].map(([name, { ms, cpuMs }]) => ({ ...summarize(name, ms), cpuMs: cpuMs / ms.length }));
+  return [...samples].map(([name, { ms, cpuMs }]) =>
+    Object.assign(summarize(name, ms), { cpuMs: cpuMs / ms.length }),
+  );
 }
 
 /** Until the process has ended. Throws if it failed, because a command that does less would look fast. */
