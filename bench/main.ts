@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --rounds N --only subprocess|wasm|python-wasm|gateway|container|distribution|programs|simulation|cli]`: Skillcell and other sandboxes in the same rounds of one run.
+ * `npm run bench [-- --rounds N --only subprocess|wasm|python-wasm|gateway|container|distribution|programs|simulation|density|cli]`: Skillcell and other sandboxes in the same rounds of one run.
  *
  * @module
  */
@@ -14,6 +14,8 @@ import { saveResult } from './saved-results.ts';
 import { PythonPeers } from './python-peers.ts';
 import { runContainerBench } from './runner/container/run-container-bench.ts';
 import { formatContainerReport } from './runner/container/table.ts';
+import { runDensityBench } from './density/run-density-bench.ts';
+import { formatDensityReport } from './density/table.ts';
 import { runDistributionBench } from './distribution/run-distribution-bench.ts';
 import { formatDistributionReport } from './distribution/table.ts';
 import { runGatewayBench } from './runner/gateway/run-gateway-bench.ts';
@@ -41,6 +43,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   distribution,
   programs,
   simulation,
+  density,
   cli,
 };
 
@@ -49,6 +52,8 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '40' },
     seconds: { type: 'string', default: '5' },
     only: { type: 'string' },
+    skills: { type: 'string', default: '200' },
+    minutes: { type: 'string', default: '10' },
   },
 });
 const settings = { rounds: Number(values.rounds), seconds: Number(values.seconds) };
@@ -129,6 +134,12 @@ async function cli(): Promise<void> {
   const report = await runCliBench(settings);
   console.log(formatCliReport(report));
   save(report, 'cli');
+}
+
+async function density(): Promise<void> {
+  const report = await runDensityBench({ skills: Number(values.skills), minutes: Number(values.minutes) });
+  console.log(formatDensityReport(report));
+  save(report, 'density');
 }
 
 interface Saved {
