@@ -122,13 +122,13 @@ export class JailWall implements Wall {
       mounts,
     });
     this.#running.add(jailed, jailed.gone);
-    const { exited } = jailed;
-    if (this.#memory)
-      exited.then(
-        () => jailed.wasConfined || this.#memory?.forget(),
-        () => undefined,
-      );
+    if (this.#memory) void jailed.exited.then(({ code }) => this.#forgetUnlessOpened(jailed, code));
     return jailed;
+  }
+
+  /** A jail that opened has a harness that got ready, or a program that ended well. */
+  #forgetUnlessOpened({ wasConfined, killReason }: JailProcess, code: number | null): void {
+    if (!wasConfined && code !== 0 && killReason !== 'done') this.#memory?.forget();
   }
 
   async close(): Promise<void> {
