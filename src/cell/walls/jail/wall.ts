@@ -122,13 +122,16 @@ export class JailWall implements Wall {
       mounts,
     });
     this.#running.add(jailed, jailed.gone);
-    if (this.#memory) void jailed.exited.then(({ code }) => this.#forgetUnlessOpened(jailed, code));
+    if (this.#memory) this.#forgetUnlessOpened(jailed);
     return jailed;
   }
 
   /** A jail that opened has a harness that got ready, or a program that ended well. */
-  #forgetUnlessOpened({ wasConfined, killReason }: JailProcess, code: number | null): void {
-    if (!wasConfined && code !== 0 && killReason !== 'done') this.#memory?.forget();
+  #forgetUnlessOpened(jailed: JailProcess): void {
+    jailed.exited.then(
+      ({ code }) => jailed.wasConfined || code === 0 || this.#memory?.forget(),
+      () => undefined,
+    );
   }
 
   async close(): Promise<void> {
