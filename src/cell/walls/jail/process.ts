@@ -188,8 +188,13 @@ export class JailProcess implements CellProcess {
    * would wait forever; it is found by its name. Later children are killed through the cgroup, or exit when their
    * streams close.
    */
-  #killLeftovers(): void {
-    for (const stream of [this.channel, ...this.logs]) stream.destroy();
+  #killLeftovers({ signal }: ExitInfo): void {
+    const closeStreams = (): void => {
+      for (const stream of [this.channel, ...this.logs]) stream.destroy();
+    };
+    // The reason of a bwrap that gave up may still be unread.
+    if (signal === null) setTimeout(closeStreams, BWRAP_GRACE_MS).unref();
+    else closeStreams();
     const { cgroup, name } = this.#options;
     for (const pid of pidsByName(name)) killIfThere(pid);
     this.#attached?.then(
@@ -203,7 +208,7 @@ export class JailProcess implements CellProcess {
     this.#exitSignal = exit.signal ?? undefined;
     clearTimeout(this.#grace);
     this.#watchdog?.stop();
-    if (exit.signal !== null || this.#innerPid === undefined) this.#killLeftovers();
+    if (exit.signal !== null || this.#innerPid === undefined) this.#killLeftovers(exit);
     this.#killReason ??= this.#meter.stop(exit, this.#options.grant.limits.cpu);
     return exit;
   }

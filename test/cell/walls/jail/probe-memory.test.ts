@@ -156,6 +156,15 @@ describe('a runtime that makes one call', () => {
     return { outcome, jails: readFileSync(folder.at('count'), 'utf8').split('\n').filter(Boolean).length };
   }
 
+  async function jailOpens(): Promise<boolean> {
+    await using runtime = createRuntime({
+      home: folder.at('home'),
+      jail: { bwrap: folder.at('bwrap'), remembersProbe: true },
+    });
+    const pairs = await runtime.doctor();
+    return pairs.some(({ wall, available }) => wall === 'jail' && available);
+  }
+
   test('probes once, is refused when the jail no longer opens, and probes again after that', async () => {
     chmodSync(folder.path, 0o755);
     fakeBubblewrap();
@@ -177,9 +186,8 @@ describe('a runtime that makes one call', () => {
       'cannot open a jail here: bwrap: No',
     );
     expect(existsSync(remembered)).toBe(false);
-    const second = await call(true);
-    expect(second.outcome.ok).toBe(false);
-    expect(second.outcome.ok ? '' : second.outcome.error.message).toContain('cannot open a jail here');
+    // The next one finds out before a call.
+    expect(await jailOpens()).toBe(false);
     expect(existsSync(remembered)).toBe(false);
 
     rmSync(folder.at('closed'));
