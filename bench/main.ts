@@ -1,9 +1,11 @@
 /**
- * `npm run bench [-- --rounds N --only subprocess|wasm|python-wasm|gateway|container|distribution|programs|simulation|density]`: Skillcell and other sandboxes in the same rounds of one run.
+ * `npm run bench [-- --rounds N --only subprocess|wasm|python-wasm|gateway|container|distribution|programs|simulation|density|cli]`: Skillcell and other sandboxes in the same rounds of one run.
  *
  * @module
  */
 import { parseArgs } from 'node:util';
+import { runCliBench } from './cli/run-cli-bench.ts';
+import { formatCliReport } from './cli/table.ts';
 import { ContainerPeers } from './container-peers.ts';
 import { ProgramPeers } from './program-peers.ts';
 import { installPeer, Peer } from './peer.ts';
@@ -42,6 +44,7 @@ const BENCHES: Readonly<Record<string, () => Promise<void>>> = {
   programs,
   simulation,
   density,
+  cli,
 };
 
 const { values } = parseArgs({
@@ -125,6 +128,12 @@ async function simulation(): Promise<void> {
   const report = await runSimulation();
   console.log(formatSimulation(report));
   save(report, 'simulation');
+}
+
+async function cli(): Promise<void> {
+  const report = await runCliBench(settings);
+  console.log(formatCliReport(report));
+  save(report, 'cli');
 }
 
 async function density(): Promise<void> {
