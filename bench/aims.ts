@@ -1,0 +1,208 @@
+/**
+ * The aims for speed and density, and what a report says about each. A bench judges its own figures (`targets` of its report); this
+ * list finds the verdicts by their wording, so that every aim has a line, also one that was not measured.
+ *
+ * @module
+ */
+import type { Target } from './runner/targets.ts';
+
+export interface Aim {
+  what: string;
+  aim: string;
+  /** Bench with the verdicts. */
+  bench: string;
+  /** Wording of the verdicts, without separators of thousands. */
+  verdicts: RegExp;
+  /** What the figure consists of, for readers who see it missed. */
+  obstacle: string;
+}
+
+/** What one run, or a saved report, found. */
+export type Verdicts = Readonly<Record<string, readonly Target[] | undefined>>;
+
+export interface JudgedAim {
+  aim: Aim;
+  /** Undefined if no bench judged it. */
+  met: boolean | undefined;
+  found: string;
+}
+
+const WASM = 'wasm';
+const PYTHON = 'python-wasm';
+const START = 'Starting Node, importing our modules and compiling the interpreter take most of it.';
+
+export const AIMS: readonly Aim[] = [
+  {
+    what: 'native Python, 8 callers',
+    aim: 'at least 500 calls/s, p99 at most 40 ms',
+    bench: 'subprocess',
+    verdicts: /\b8 callers\b/,
+    obstacle:
+      'A fork costs 3.7 to 5.7 ms of CPU, most of it in the kernel: page faults of the child, its namespaces, its exit. Two cores give no more.',
+  },
+  {
+    what: 'native Python, 32 callers',
+    aim: 'at least 500 calls/s, p99 at most 40 ms',
+    bench: 'subprocess',
+    verdicts: /\b32 callers\b/,
+    obstacle:
+      'The same CPU per fork. With 32 callers, p99 is also the length of the queue: 32 calls at 500/s take 64 ms.',
+  },
+  {
+    what: 'native fork, one caller',
+    aim: 'at most 3 ms',
+    bench: 'subprocess',
+    verdicts: /\b(?:fork|zygote)\b.*\b3 ms\b/,
+    obstacle: 'Namespaces, groups and mounts of the child, about half of it in the kernel.',
+  },
+  {
+    what: 'Python in Wasm, one caller, rounds',
+    aim: 'at most 0.8 ms',
+    bench: PYTHON,
+    verdicts: /\b0\.8 ms\b/,
+    obstacle: 'Between bursts other variants run, and the caches of the cell and of the host are cold.',
+  },
+  {
+    what: 'Python in Wasm, one caller, back to back',
+    aim: 'at most 0.4 ms',
+    bench: PYTHON,
+    verdicts: /\b0\.4 ms\b/,
+    obstacle: 'Restoring the memory after a call, the interpreter, and the way between two processes.',
+  },
+  {
+    what: 'Python in Wasm, 64 callers',
+    aim: 'at least 3,000 calls/s',
+    bench: PYTHON,
+    verdicts: /\b(?:64 callers|3000 calls)\b/,
+    obstacle: 'CPU per call: two cores are busy, and the caller needs one of them for receipts and frames.',
+  },
+  {
+    what: 'Python in Wasm, CPU per call',
+    aim: 'at most 0.7 ms',
+    bench: PYTHON,
+    verdicts: /\b0\.7 ms\b/,
+    obstacle: 'Restoring the memory after a call is most of it, the caller’s receipt a fifth.',
+  },
+  {
+    what: 'Python in Wasm, first call of a new program',
+    aim: 'at most 100 ms',
+    bench: PYTHON,
+    verdicts: /\b100 ms\b/,
+    obstacle: START,
+  },
+  {
+    what: 'Python in Wasm, engine prepared on a new machine',
+    aim: 'at most 2.5 s',
+    bench: PYTHON,
+    verdicts: /\b(?:2\.5 s|2500 ms)\b/,
+    obstacle: 'Rewriting and compiling an 8 MB module, and running Python once to take its image.',
+  },
+  {
+    what: 'TypeScript source, one caller, rounds',
+    aim: 'at most 0.7 ms',
+    bench: WASM,
+    verdicts: /\bTypeScript\b.*\b0\.7 ms\b/,
+    obstacle:
+      'The skill’s own work in the interpreter is a third, cold caches between bursts and counting fuel the rest.',
+  },
+  {
+    what: 'TypeScript source, 64 callers',
+    aim: 'at least 3,000 calls/s',
+    bench: WASM,
+    verdicts: /\bTypeScript\b.*\b(?:64 callers|3000 calls)\b/,
+    obstacle: 'The skill’s own work in the interpreter, and the caller’s share of two cores.',
+  },
+  {
+    what: 'component after a pause',
+    aim: 'at most 0.7 ms',
+    bench: WASM,
+    verdicts: /\b(?:pause|rested)\b.*\b0\.7 ms\b/,
+    obstacle: 'Cold caches, and a machine that needs time to wake up two processes.',
+  },
+  {
+    what: 'memory of a warm process, component',
+    aim: 'at most 18 MiB (Pss)',
+    bench: WASM,
+    verdicts: /\b18 MiB\b/,
+    obstacle: 'Node itself, without any skill, is most of it.',
+  },
+  {
+    what: 'memory of a warm process, JavaScript',
+    aim: 'at most 32 MiB (Pss)',
+    bench: WASM,
+    verdicts: /\b32 MiB\b/,
+    obstacle: 'Node itself, V8’s compiled code of the interpreter, and the image.',
+  },
+  {
+    what: 'memory of a warm process, Python',
+    aim: 'at most 65 MiB (Pss)',
+    bench: PYTHON,
+    verdicts: /\b65 MiB\b/,
+    obstacle:
+      'Node itself, V8’s compiled code of Python, and the image with the memory that it is restored into.',
+  },
+  {
+    what: '200 skills, each called once a minute',
+    aim: 'p99 at most 30 ms, at most 2 GiB in all',
+    bench: 'density',
+    verdicts: /\b(?:30 ms|2 GiB)\b/,
+    obstacle:
+      'A skill without a warm process has to start one, and 200 warm processes of Python do not fit into 2 GiB.',
+  },
+  {
+    what: '`skillcell run` (subprocess), packed package',
+    aim: 'at most 180 ms',
+    bench: 'cli',
+    verdicts: /\b180 ms\b/,
+    obstacle: 'Starting Node, loading the modules of the runtime, and a cold jail.',
+  },
+  {
+    what: '`skillcell --version`, packed package',
+    aim: 'at most 60 ms',
+    bench: 'cli',
+    verdicts: /\b60 ms\b/,
+    obstacle: 'Starting Node takes most of it.',
+  },
+  {
+    what: 'sha256, Python in Wasm beside native',
+    aim: 'at most 1.5 times',
+    bench: PYTHON,
+    verdicts: /\bsha256\b/i,
+    obstacle: 'Native Python has the processor’s instructions for it, Wasm does not.',
+  },
+  {
+    what: 'CPU-bound Python in Wasm beside native, mean',
+    aim: 'at most 1.77 times, as before',
+    bench: PYTHON,
+    verdicts: /\bmean\b/i,
+    obstacle: 'An interpreter in Wasm checks every access to memory and counts fuel.',
+  },
+];
+
+export function judgeAims(verdicts: Verdicts): JudgedAim[] {
+  return AIMS.map((aim) => {
+    const targets = (verdicts[aim.bench] ?? []).filter((target) =>
+      aim.verdicts.test(target.aim.replaceAll(/(\d),(?=\d{3})/g, '$1')),
+    );
+    return { aim, met: metBy(targets), found: targets.map(({ found }) => found).join('; ') };
+  });
+}
+
+/** One missed verdict misses the aim, and one without a figure leaves it open. */
+function metBy(targets: readonly Target[]): boolean | undefined {
+  if (targets.some(({ met }) => met === false)) return false;
+  return targets.length > 0 && targets.every(({ met }) => met === true) ? true : undefined;
+}
+
+export function formatAims(verdicts: Verdicts): string {
+  const judged = judgeAims(verdicts);
+  const count = (wanted: boolean | undefined): number => judged.filter(({ met }) => met === wanted).length;
+  return [
+    'Aims for speed and density',
+    ...judged.map(({ aim: { what, aim }, met, found }) => {
+      const verdict = met === undefined ? 'not measured' : met ? 'met' : 'MISSED';
+      return `${verdict.padEnd(12)}  ${what}: ${aim}${found === '' ? '' : ` (${found})`}`;
+    }),
+    `${count(true)} met, ${count(false)} missed, ${count(undefined)} not measured in this run.`,
+  ].join('\n');
+}
