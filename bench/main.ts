@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- --rounds N --only subprocess|wasm|python-wasm|gateway|container|distribution|programs|simulation|growth]`: Skillcell and other
- * sandboxes in the same rounds of one run, and at the end which aims are met.
+ * `npm run bench [-- --rounds N --only NAME]`: Skillcell and other sandboxes in the same rounds of one run, and at the end which aims
+ * are met. The names are those of `BENCHES`.
  *
  * @module
  */
@@ -22,6 +22,8 @@ import { saveResult } from './saved-results.ts';
 import { PythonPeers } from './python-peers.ts';
 import { runContainerBench } from './runner/container/run-container-bench.ts';
 import { formatContainerReport } from './runner/container/table.ts';
+import { runDensityBench } from './density/run-density-bench.ts';
+import { formatDensityReport } from './density/table.ts';
 import { runDistributionBench } from './distribution/run-distribution-bench.ts';
 import { formatDistributionReport } from './distribution/table.ts';
 import { runGatewayBench } from './runner/gateway/run-gateway-bench.ts';
@@ -51,6 +53,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Saved>>> = {
   programs,
   simulation,
   growth,
+  density,
 };
 
 const { values } = parseArgs({
@@ -58,6 +61,8 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '40' },
     seconds: { type: 'string', default: '5' },
     only: { type: 'string' },
+    skills: { type: 'string', default: '200' },
+    minutes: { type: 'string', default: '10' },
   },
 });
 const settings = { rounds: Number(values.rounds), seconds: Number(values.seconds) };
@@ -166,6 +171,12 @@ function printThroughputs(
 ): void {
   console.log(`\n${formatThroughputs(ours, peers)}`);
   for (const reason of leftOut) console.log(`Skipped: ${reason}.`);
+}
+
+async function density(): Promise<Saved> {
+  const report = await runDensityBench({ skills: Number(values.skills), minutes: Number(values.minutes) });
+  console.log(formatDensityReport(report));
+  return save(report, 'density');
 }
 
 interface Saved {

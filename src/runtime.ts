@@ -96,7 +96,7 @@ export class Runtime implements AsyncDisposable {
       offload: this.#offload,
     });
     this.#receipts = new Receipts(home, options.audit, this.#offload);
-    this.#pool = new Pool(authorityOf({ ...options.network, home }), options.pool);
+    this.#pool = new Pool(home, authorityOf({ ...options.network, home }), options.pool);
     this.#loadDeps = this.#machine.loadDeps(createStore({ home, groupId: Machine.cellGroup(jail) }));
     this.#maker = new CallMaker({
       ...{ calls: this.#calls, receipts: this.#receipts, telemetry: new Telemetry() },

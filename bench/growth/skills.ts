@@ -24,7 +24,7 @@ export interface SkillsRow {
   skills: number;
   /** Found a warm process. */
   warm: CallsOfKind;
-  /** Had to start one. */
+  /** Had none: it was started for the call, or waited for a skill that needs one. */
   started: CallsOfKind;
   /** Processes after the calls, and their memory; undefined if it cannot be read. */
   processes: number;
@@ -82,7 +82,7 @@ async function callAtRandom(calls: readonly Call[], random: () => number, second
     const outcome = await call?.();
     const ms = performance.now() - began;
     if (!outcome?.ok) throw new Error(`A call of one of ${calls.length} skills failed`);
-    timed.push({ ms, hasStarted: outcome.execution?.start === 'cold' });
+    timed.push({ ms, hasStarted: outcome.execution?.start !== 'warm' });
   }
   return timed;
 }

@@ -100,6 +100,13 @@ export interface CellProcess {
   kill(reason: KillReason): void;
   readonly killReason: KillReason | undefined;
   usage(): ProcessUsage;
+  /**
+   * Tells whether it only waits. Its limits may then be checked less often, where the kernel enforces them. It starts
+   * as one that does not wait.
+   */
+  rest?(isResting: boolean): void;
+  /** Memory that would be freed with it; absent: the wall cannot tell. */
+  privateBytes?(): number | undefined;
   /** Why the process failed to start, or how its supervisor died, if the wall knows. Logs are trusted only before the start. */
   fault?(state: { started: boolean; logs: string }): LaunchFault | undefined;
 }
@@ -145,6 +152,8 @@ export interface Artifact {
   /** Settings of the operator that its cells were started with; calls with other settings get other cells. */
   readonly settings?: unknown;
   spec(grant: Grant): LaunchSpec;
+  /** For processes that start before it is known which skill they will run; absent: each skill needs its own from the start. */
+  readonly unbound?: UnboundStart;
   /** The first frame for the harness, without `preload`. */
   init(grant: Grant): EngineInit;
   /** Stores what a cell handed over after loading the skill, before any call. Untrusted; only for cells of the same kind. */
@@ -157,6 +166,14 @@ export interface Artifact {
   limitBehind?(exit: ExitInfo, logs: string): GuestLimit | undefined;
   /** Its process is a command: the exit status and the output are the result. */
   readonly isCommand?: true;
+}
+
+/** A start in two steps: a process of the engine, and later the skill that it runs. */
+export interface UnboundStart {
+  /** The launch spec, with mounts of folders in `place` that stay empty until the skill is known. */
+  spec(grant: Grant, place: string): LaunchSpec;
+  /** Puts the files of the skill into these folders. */
+  fill(grant: Grant, place: string): void;
 }
 
 export interface Engine {

@@ -115,6 +115,11 @@ export class Session implements Cell, FaultOwner {
     return this.#exit !== undefined || this.#options.process.killReason !== undefined;
   }
 
+  /** Memory that its process holds. */
+  get bytes(): number {
+    return this.#options.process.privateBytes?.() ?? 0;
+  }
+
   get exited(): Promise<ExitInfo> {
     return this.#options.process.exited;
   }
@@ -135,6 +140,7 @@ export class Session implements Cell, FaultOwner {
     if (signal?.aborted) abort();
     if (await this.ready) {
       this.#isCalled = true;
+      process.rest?.(false);
       this.#openAsks(inner);
       this.#write(encodeCall(params, command));
     }
@@ -309,6 +315,7 @@ export class Session implements Cell, FaultOwner {
   #becomeReady(): void {
     if (this.#isReady) return;
     this.#isReady = true;
+    this.#options.process.rest?.(true);
     clearTimeout(this.#startDeadline);
     this.#settleReady(true);
   }

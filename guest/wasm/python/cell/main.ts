@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { PythonWasmInit, ToReusable, UsageFields } from '../../../protocol.ts';
 import { Channel, type Answer } from '../../cell/channel.ts';
 import { collectNow } from '../../imaged/garbage.ts';
@@ -42,10 +42,12 @@ for (let frame = channel.receive(); frame; frame = channel.receive()) {
 process.exit(0);
 
 function load(init: PythonWasmInit): void {
+  // In a process that started before its skill was known, the folder may be empty.
+  const savedImage = `${folder('saved')}/image.bin`;
   const trees: Record<string, FixedTree> = { '/skill': readFolder(folder('bundle')) };
   if (folders.has('packages'))
     trees['/deps'] = readFolder(folder('bytecode'), readFolder(folder('packages')));
-  const saved = folders.has('saved') ? readFileSync(`${folder('saved')}/image.bin`) : undefined;
+  const saved = folders.has('saved') && existsSync(savedImage) ? readFileSync(savedImage) : undefined;
   const owned = engine;
   engine = undefined;
   try {

@@ -16,6 +16,7 @@ import { findNode } from '../node-process/node-binary.ts';
 import { SERVING_FLAGS } from '../node-process/serving-flags.ts';
 import { nodeSpec } from '../node-process/spec.ts';
 import { markInUse } from '../node-process/staged-folders.ts';
+import { unboundStart } from '../node-process/unbound-start.ts';
 import { WasmEngine } from '../node-process/wasm-engine.ts';
 import { INLINING_FLAG } from '../component/engine.ts';
 import { makeFolder } from './make-folder.ts';
@@ -76,7 +77,7 @@ export class JsWasmEngine extends WasmEngine implements Engine {
     const engine = await this.#engine();
     const { folder } = await prepareSources({ ...this.options, ...bundle });
     const [node, code] = [findNode(home), stageGuestCode(home, 'wasm')];
-    const spec = (grant: Grant): LaunchSpec => {
+    const start = (grant: Grant, artifact: string): LaunchSpec => {
       for (const used of [code, engine, folder]) markInUse(used);
       return nodeSpec({
         node,
@@ -85,7 +86,7 @@ export class JsWasmEngine extends WasmEngine implements Engine {
         args: ['/engine', '/artifact'],
         mounts: [
           { host: engine, guest: '/engine' },
-          { host: folder, guest: '/artifact' },
+          { host: artifact, guest: '/artifact' },
         ],
         flags: [
           ...SERVING_FLAGS,
@@ -98,7 +99,8 @@ export class JsWasmEngine extends WasmEngine implements Engine {
     return {
       engine: 'js-wasm',
       bundle,
-      spec,
+      spec: (grant) => start(grant, folder),
+      unbound: unboundStart(start, folder),
       init: (grant) => callInit(bundle, grant),
       limitBehind: heapLimitBehind,
     };

@@ -20,13 +20,14 @@ import { markInUse } from '../node-process/staged-folders.ts';
 import { WasmEngine, type WasmEngineOptions } from '../node-process/wasm-engine.ts';
 import { assertModule } from '../python/command-module.ts';
 import { harnessInit } from '../python/harness-init.ts';
-import { BaseImages } from './base-images.ts';
+import { BaseImages, type BaseImage } from './base-images.ts';
 import { assertAsInstalled } from '../python/requirements.ts';
 import { nativeCodeDigest, nativeCodeIn } from './native-code.ts';
 import { isPyodideInstalled, PYODIDE } from './pyodide.ts';
 import { openPackages, type Packages } from './packages.ts';
 import { refusesCommand, refusesImports } from './commands.ts';
 import { wasmEnvironment } from './requirements.ts';
+import { isSmall, unboundPython } from './unbound.ts';
 import { findSavedImage, MAX_SAVED_BYTES, saveImage, savedImageKey } from './saved-images.ts';
 
 const PAGE_BYTES = 64 * 1024;
@@ -116,6 +117,8 @@ export class PythonWasmEngine extends WasmEngine<PythonWasmOptions> implements E
       fresh,
     });
     const key = (grant: Grant): string => savedImageKey([bundle.digest, packages?.digest, init(grant)]);
+    const saved = ({ skills }: BaseImage, grant: Grant): string | undefined =>
+      mayKeep(grant, fresh) ? findSavedImage(skills, key(grant)) : undefined;
     return {
       engine: 'python-wasm',
       bundle,
@@ -124,15 +127,15 @@ export class PythonWasmEngine extends WasmEngine<PythonWasmOptions> implements E
       ...(uses ? { uses } : {}),
       spec: (grant) => {
         const image = images.take();
-        const saved = mayKeep(grant, fresh) ? findSavedImage(image.skills, key(grant)) : undefined;
         return start({
           image: image.base,
           bundle: bundle.stagedDir,
           packages: packages?.folder,
           bytecode: packages?.bytecode,
-          saved,
+          saved: saved(image, grant),
         });
       },
+      ...(packages || !isSmall(bundle.stagedDir) ? {} : { unbound: unboundPython({ bundle, images, start, saved }) }),
       init: (grant) => ({ ...init(grant), keepBytes: mayKeep(grant, fresh) ? MAX_SAVED_BYTES : 0 }),
       keep: (grant, bytes) => {
         if (mayKeep(grant, fresh)) saveImage(images.newest.skills, key(grant), bytes);

@@ -11,9 +11,10 @@ import type { CellProcess, ExitInfo, KillReason, LaunchFault, ProcessUsage } fro
 import type { Cgroup } from '../../linux/cgroup/cgroup.ts';
 import { childPids, pidsByName } from '../../linux/memory-watch.ts';
 import { Meter } from '../../linux/meter.ts';
+import { privateBytes } from '../../linux/private-memory.ts';
 import { identityInside, type PathIdentity } from '../../linux/path-identity.ts';
 import { lowerSession } from '../../linux/priority.ts';
-import { startWatchdog } from '../../linux/watchdog.ts';
+import { Watchdog } from '../../linux/watchdog.ts';
 
 /** How long bwrap may take to start, or to notice that its pid 1 is gone, before it is killed too. */
 const BWRAP_GRACE_MS = 500;
@@ -49,7 +50,7 @@ export class JailProcess implements CellProcess {
   #attached: Promise<void> | undefined;
   #grace: NodeJS.Timeout | undefined;
   #hasExited = false;
-  #stopWatchdog: () => void = () => undefined;
+  #watchdog: Watchdog | undefined;
 
   constructor(options: JailProcessOptions) {
     this.#options = options;
@@ -92,7 +93,7 @@ export class JailProcess implements CellProcess {
     lowerSession(pid, niceness);
     await this.#attached;
     if (this.#hasExited) return false;
-    this.#stopWatchdog = startWatchdog({
+    this.#watchdog = new Watchdog({
       exceeded: () => this.#meter.exceeded(grant.limits) ?? this.#tooManyFiles(pid),
       kill: (reason) => this.kill(reason),
     });
@@ -120,6 +121,15 @@ export class JailProcess implements CellProcess {
 
   usage(): ProcessUsage {
     return this.#meter.read();
+  }
+
+  rest(isResting: boolean): void {
+    // Without a cgroup, nobody else notices that memory runs out.
+    if (this.#options.cgroup) this.#watchdog?.rest(isResting);
+  }
+
+  privateBytes(): number | undefined {
+    return privateBytes(this.#innerPid);
   }
 
   /** Failures of bwrap itself, which are not the skill's fault. */
@@ -181,7 +191,7 @@ export class JailProcess implements CellProcess {
     this.#hasExited = true;
     this.#exitSignal = exit.signal ?? undefined;
     clearTimeout(this.#grace);
-    this.#stopWatchdog();
+    this.#watchdog?.stop();
     if (exit.signal !== null || this.#innerPid === undefined) this.#killLeftovers();
     this.#killReason ??= this.#meter.stop(exit, this.#options.grant.limits.cpu);
     return exit;
