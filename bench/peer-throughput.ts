@@ -17,7 +17,12 @@ export interface Load {
   seconds: number;
 }
 
-/** What a peer's process answers to a load. */
+/** What a peer's process answers to a load that it cannot serve. */
+export interface FailedLoad {
+  error: string;
+}
+
+/** What it answers otherwise. */
 export interface LoadAnswer extends Omit<Throughput, 'starts'> {
   /** Of every call. */
   output: unknown;
@@ -45,10 +50,12 @@ export interface PeerThroughputs {
 export async function loadPeer(
   { name, note }: Pick<PeerThroughput, 'name' | 'note'>,
   expected: unknown,
-  work: () => Promise<LoadAnswer>,
+  work: () => Promise<LoadAnswer | FailedLoad>,
 ): Promise<PeerThroughputs> {
   try {
-    const { callers, callsPerSecond, medianMs, p99Ms, failed, output } = await work();
+    const answer = await work();
+    if ('error' in answer) throw new Error(answer.error);
+    const { callers, callsPerSecond, medianMs, p99Ms, failed, output } = answer;
     assertSame(name, JSON.stringify(output), JSON.stringify(expected));
     const throughput = { callers, callsPerSecond, medianMs, p99Ms, failed };
     return { measured: [{ name, note, throughput }], leftOut: [] };
@@ -67,6 +74,11 @@ export async function withEchoCommand<T>(
     const { result } = await runCommand(command);
     return work(command, result);
   });
+}
+
+/** The answer of a peer whose output is JSON text. */
+export function withParsedOutput(answer: LoadAnswer | FailedLoad): LoadAnswer | FailedLoad {
+  return 'error' in answer ? answer : { ...answer, output: JSON.parse(String(answer.output)) };
 }
 
 export interface OurThroughput {

@@ -9,7 +9,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { provide, type Need } from '../scripts/needs.ts';
 import { answerOf, dismiss, installPeerPackages, PEERS, versionOf } from './peer-process.ts';
-import { loadPeer, type Load, type LoadAnswer, type PeerThroughputs } from './peer-throughput.ts';
+import {
+  loadPeer,
+  withParsedOutput,
+  type FailedLoad,
+  type Load,
+  type LoadAnswer,
+  type PeerThroughputs,
+} from './peer-throughput.ts';
 import type { Command } from './runner/plain.ts';
 import type { Timing, Variant } from './runner/rounds.ts';
 
@@ -57,10 +64,9 @@ export class Peer implements AsyncDisposable {
   throughput(command: Command, load: Load, expected: unknown): Promise<PeerThroughputs> {
     const note = 'a command per call, all started by one process';
     return loadPeer({ name: this.name, note }, expected, async () => {
-      const answer = answerOf<LoadAnswer>(this.#child);
+      const answer = answerOf<LoadAnswer | FailedLoad>(this.#child);
       this.#child.send({ command: lineOf(command), input: command.input, load });
-      const found = await answer;
-      return { ...found, output: JSON.parse(String(found.output)) };
+      return withParsedOutput(await answer);
     });
   }
 

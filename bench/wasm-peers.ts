@@ -7,7 +7,14 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { answerOf, dismiss, installPeerPackages, PEERS } from './peer-process.ts';
-import { loadPeer, type Load, type LoadAnswer, type PeerThroughput } from './peer-throughput.ts';
+import {
+  loadPeer,
+  withParsedOutput,
+  type FailedLoad,
+  type Load,
+  type LoadAnswer,
+  type PeerThroughput,
+} from './peer-throughput.ts';
 import { runCommand, type Command } from './runner/plain.ts';
 import type { Timing, Variant } from './runner/rounds.ts';
 import { PARAMS } from './runner/wasm/languages.ts';
@@ -98,14 +105,14 @@ function forkPeer(module: string): ChildProcess {
   return fork(join(PEERS, 'host.js'), [`wasm/${module}`], { execArgv: ['--no-warnings'] });
 }
 
-async function loadModule(module: string, load: Load): Promise<LoadAnswer> {
+/** `module` is the path of a peer below `peers/wasm`. */
+export async function loadModule(module: string, load: Load): Promise<LoadAnswer | FailedLoad> {
   const child = forkPeer(module);
   try {
     await answerOf(child);
-    const answer = answerOf<LoadAnswer>(child);
+    const answer = answerOf<LoadAnswer | FailedLoad>(child);
     child.send({ params: INPUT, load });
-    const found = await answer;
-    return { ...found, output: JSON.parse(String(found.output)) };
+    return withParsedOutput(await answer);
   } finally {
     await dismiss(child);
   }

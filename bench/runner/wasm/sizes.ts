@@ -39,7 +39,8 @@ export async function measureSizes(
   sizes: readonly number[] = ADDED,
 ): Promise<SizeCost[]> {
   const original = readFileSync(join(language.dir, 'skill.wasm'));
-  await using runtime = runtimeBehind('jail', join(folder, 'sizes'));
+  // Every first call starts a process of its own.
+  await using runtime = runtimeBehind('jail', join(folder, 'sizes'), { pool: { spares: 0 } });
   // The first load of a runtime also probes the wall and stages the guest code.
   await runtime.load(language.dir);
   const costs: SizeCost[] = [];
