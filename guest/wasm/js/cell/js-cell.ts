@@ -285,7 +285,8 @@ export class JsCell {
 }
 
 /** There are no answers outside a call; a guest that makes a request then is run within its call. */
-const NOBODY: Listeners = {
+/** For what runs outside a call. */
+export const NOBODY: Listeners = {
   broker: { request: (): Promise<BrokerAnswer> => new Promise(() => undefined) },
   onLog: () => undefined,
   onEvent: () => undefined,

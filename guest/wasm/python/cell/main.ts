@@ -14,6 +14,7 @@ import { readEngine, readFolder, type Engine } from './engine-files.ts';
 import type { FixedTree } from '../files/fixed-tree.ts';
 import { ports } from './ports.ts';
 import { PythonCell, type HostLine } from './python-cell.ts';
+import { rehearse } from './rehearse.ts';
 
 const folders = new Map(process.argv.slice(2).map((argument) => argument.split('=') as [string, string]));
 /** The exit code of a process that died of SIGSEGV. */
@@ -33,6 +34,7 @@ channel.send({ t: 'ready' });
 // Prepared while the host confines this process. The cell takes it over, and keeps less of it.
 let engine: Engine | undefined = readEngine(folder('engine'), folder('image'), folder('packages'));
 let cell: PythonCell | undefined;
+if (folders.has('rehearse')) rehearse(engine);
 
 for (let frame = channel.receive(); frame; frame = channel.receive()) {
   const { body, payload } = frame;

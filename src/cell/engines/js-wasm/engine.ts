@@ -77,13 +77,13 @@ export class JsWasmEngine extends WasmEngine implements Engine {
     const engine = await this.#engine();
     const { folder } = await prepareSources({ ...this.options, ...bundle });
     const [node, code] = [findNode(home), stageGuestCode(home, 'wasm')];
-    const start = (grant: Grant, artifact: string): LaunchSpec => {
+    const start = (grant: Grant, artifact: string, ...options: string[]): LaunchSpec => {
       for (const used of [code, engine, folder]) markInUse(used);
       return nodeSpec({
         node,
         code,
         entry: 'js/cell/main.js',
-        args: ['/engine', '/artifact'],
+        args: ['/engine', '/artifact', ...options],
         mounts: [
           { host: engine, guest: '/engine' },
           { host: artifact, guest: '/artifact' },

@@ -11,11 +11,11 @@ import { linkTree } from '../../linux/link-tree.ts';
 const ARTIFACT = 'artifact';
 
 export function unboundStart(
-  start: (grant: Grant, artifact: string) => LaunchSpec,
+  start: (grant: Grant, artifact: string, option: 'rehearse') => LaunchSpec,
   folder: string,
 ): UnboundStart {
   return {
-    spec: (grant, place) => start(grant, join(place, ARTIFACT)),
+    spec: (grant, place) => start(grant, join(place, ARTIFACT), 'rehearse'),
     fill: (_, place) => linkTree(folder, join(place, ARTIFACT)),
   };
 }

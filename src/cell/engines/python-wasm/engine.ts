@@ -150,17 +150,17 @@ export class PythonWasmEngine extends WasmEngine<PythonWasmOptions> implements E
   }
 
   /** Returns a function that makes the launch spec of a cell with these folders. */
-  cellSpec({ code }: BaseImages): (folders: CellFolders) => LaunchSpec {
+  cellSpec({ code }: BaseImages): (folders: CellFolders, options?: readonly string[]) => LaunchSpec {
     const { home } = this.options;
     const [node, harness] = [findNode(home), stageGuestCode(home, 'wasm')];
-    return (folders) => {
+    return (folders, options = []) => {
       markInUse(harness);
       const mounts = mountsOf({ engine: code, ...folders });
       return nodeSpec({
         node,
         code: harness,
         entry: 'python/cell/main.js',
-        args: mounts.map(({ name, guest }) => `${name}=${guest}`),
+        args: [...mounts.map(({ name, guest }) => `${name}=${guest}`), ...options],
         mounts: mounts.map(({ host, guest }) => ({ host, guest })),
         flags: [...SERVING_FLAGS, `--stack-size=${STACK_KIB}`],
       });

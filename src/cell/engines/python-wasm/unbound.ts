@@ -28,7 +28,7 @@ export function isSmall(folder: string): boolean {
 export interface UnboundPython {
   bundle: Pick<Bundle, 'stagedDir'>;
   images: BaseImages;
-  start: (folders: CellFolders) => LaunchSpec;
+  start: (folders: CellFolders, options: ['rehearse']) => LaunchSpec;
   /** Folder of the skill's own image, if an earlier cell saved one. */
   saved: (image: BaseImage, grant: Grant) => string | undefined;
 }
@@ -37,7 +37,7 @@ export function unboundPython({ bundle, images, start, saved }: UnboundPython): 
   return {
     // A process that started from an older image has another specification, so it gets no skill any more.
     spec: (_, place) =>
-      start({ image: images.newest.base, bundle: join(place, BUNDLE), saved: join(place, SAVED) }),
+      start({ image: images.newest.base, bundle: join(place, BUNDLE), saved: join(place, SAVED) }, ['rehearse']),
     fill: (grant, place) => {
       const known = saved(images.newest, grant);
       // Copied, because a skill can see how many links its own files have.
