@@ -69,9 +69,9 @@ const settings = { rounds: Number(values.rounds), seconds: Number(values.seconds
 const chosen = Object.entries(BENCHES).filter(([name]) => values.only === undefined || values.only === name);
 if (chosen.length === 0)
   throw new Error(`--only must be ${Object.keys(BENCHES).join(' or ')}, not "${values.only}"`);
-const verdicts: Record<string, readonly Target[] | undefined> = {};
+const verdicts: Record<string, readonly Target[]> = {};
 try {
-  for (const [name, bench] of chosen) verdicts[name] = (await bench()).targets;
+  for (const [name, bench] of chosen) verdicts[name] = (await bench()).targets ?? [];
 } finally {
   console.log(`\n${formatAims(verdicts)}`);
 }

@@ -7,30 +7,28 @@ import { judgeAims, type Verdicts } from '../../bench/aims.ts';
 import type { GrowthReport } from '../../bench/growth/run-growth.ts';
 import type { CallsOfKind } from '../../bench/growth/skills.ts';
 import type { OurThroughput, PeerThroughput } from '../../bench/peer-throughput.ts';
-import { newestResultIfAny } from '../../bench/saved-results.ts';
+import { newestResult, savedKinds } from '../../bench/saved-results.ts';
 import type { Target } from '../../bench/runner/targets.ts';
 import { duration, mebibytes } from '../python-wasm-tables.ts';
 import { table } from '../skillware-table.ts';
 
-/** Ending of the saved reports of each bench with aims; that of the bench of jails has none. */
-const SAVED: Readonly<Record<string, string | undefined>> = {
-  subprocess: undefined,
-  wasm: 'wasm',
-  'python-wasm': 'python-wasm',
-  density: 'density',
-  cli: 'cli',
-};
+/** The only bench whose reports have no kind. */
+const JAILS = 'subprocess';
 /** Counts of callers in the table; the plots have all. */
 const SHOWN_CALLERS: readonly number[] = [1, 8, 64];
 
-export function savedVerdicts(): Verdicts {
-  return Object.fromEntries(
-    Object.entries(SAVED).map(([bench, kind]) => [bench, reportOf(kind)?.targets] as const),
-  );
+interface Judged {
+  machine: { date: string };
+  targets?: Target[];
 }
 
-function reportOf(kind: string | undefined): { machine: { date: string }; targets?: Target[] } | undefined {
-  return newestResultIfAny(kind);
+/** The newest report of every bench, by the name of the bench. */
+function savedReports(): [bench: string, report: Judged][] {
+  return savedKinds().map((kind) => [kind ?? JAILS, newestResult(kind)]);
+}
+
+export function savedVerdicts(): Verdicts {
+  return Object.fromEntries(savedReports().map(([bench, { targets = [] }]) => [bench, targets]));
 }
 
 /** What stands in the way is only said of what is missed. */
@@ -47,12 +45,12 @@ export function formatSpeedAims(verdicts: Verdicts = savedVerdicts()): string {
   ]);
 }
 
+/** Only of the reports that judged an aim. */
 export function formatAimDates(): string {
-  const dates = Object.entries(SAVED).flatMap(([bench, kind]) => {
-    const date = reportOf(kind)?.machine.date.slice(0, 10);
-    return date === undefined ? [] : [`${bench} on ${date}`];
-  });
-  return `Measured by the benches ${dates.join(', ')}.`;
+  const dates = savedReports()
+    .filter(([bench, { targets = [] }]) => judgeAims({ [bench]: targets }).some(({ found }) => found !== ''))
+    .map(([bench, { machine }]) => `${bench} on ${machine.date.slice(0, 10)}`);
+  return dates.length === 0 ? 'No saved report judged them.' : `Measured by the benches ${dates.join(', ')}.`;
 }
 
 export function formatGrowthCallers({ callers }: GrowthReport): string {
