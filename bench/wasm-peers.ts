@@ -47,6 +47,8 @@ const CROWDS: readonly (readonly [peer: Pick<PeerThroughput, 'name' | 'note'>, m
   ],
 ];
 
+const SECONDS_TO_START_AND_END = 60;
+
 const DENO = join(PEERS, 'node_modules', '@deno', 'linux-x64-glibc', 'deno');
 const PROGRAM = join(PEERS, 'wasm', 'spawned.js');
 const INPUT = JSON.stringify(PARAMS);
@@ -108,12 +110,15 @@ function forkPeer(module: string): ChildProcess {
 /** `module` is the path of a peer below `peers/wasm`. */
 export async function loadModule(module: string, load: Load): Promise<LoadAnswer | FailedLoad> {
   const child = forkPeer(module);
+  // A peer that hangs under load must not stop the bench.
+  const timer = setTimeout(() => child.kill('SIGKILL'), (load.seconds + SECONDS_TO_START_AND_END) * 1000);
   try {
     await answerOf(child);
     const answer = answerOf<LoadAnswer | FailedLoad>(child);
     child.send({ params: INPUT, load });
     return withParsedOutput(await answer);
   } finally {
+    clearTimeout(timer);
     await dismiss(child);
   }
 }
