@@ -4,7 +4,7 @@
  * @module
  */
 import { measureThroughput } from '../runner/throughput.ts';
-import { checkedCall, growthRuntime, type GrowthJob } from './engines.ts';
+import { callOf, growthRuntime, type GrowthJob } from './engines.ts';
 
 export interface CallersRow {
   engine: string;
@@ -28,7 +28,7 @@ export async function measureCallers(
     await using runtime = growthRuntime(folder);
     const skill = await runtime.load(job.dir);
     await runtime.warm(skill, { execution: job.execution });
-    const call = await checkedCall(runtime, skill, job);
+    const call = callOf(runtime, skill, job);
     await measureThroughput({ ...WARM_UP, seconds: Math.min(WARM_UP.seconds, seconds), call });
     for (const count of callers) {
       const { callsPerSecond, medianMs, p99Ms, failed } = await measureThroughput({

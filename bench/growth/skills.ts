@@ -8,9 +8,10 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Outcome, Runtime } from '../../src/index.ts';
 import { memoryOfCells } from '../runner/memory.ts';
+import { assertSame } from '../runner/rounds.ts';
 import { quantile } from '../runner/statistics.ts';
 import { seeded } from '../simulation/random.ts';
-import { checkedCall, growthRuntime, type GrowthJob } from './engines.ts';
+import { callOf, growthRuntime, type GrowthJob } from './engines.ts';
 
 /** Latency of the calls of one kind; without such calls, there is no latency. */
 export interface CallsOfKind {
@@ -65,7 +66,9 @@ async function newSkill(
   cpSync(job.dir, dir, { recursive: true, filter: (file) => !file.endsWith('skill.lock') });
   const manifest = readFileSync(join(dir, 'manifest.yaml'), 'utf8');
   writeFileSync(join(dir, 'manifest.yaml'), manifest.replace(/^name: .*/m, `name: bench/${name}`));
-  return checkedCall(runtime, await runtime.load(dir), job);
+  const call = callOf(runtime, await runtime.load(dir), job);
+  await call();
+  return call;
 }
 
 interface Timed {
@@ -75,6 +78,7 @@ interface Timed {
 
 async function callAtRandom(calls: readonly Call[], random: () => number, seconds: number): Promise<Timed[]> {
   const timed: Timed[] = [];
+  let expected: string | undefined;
   const ends = performance.now() + seconds * 1000;
   while (performance.now() < ends || timed.length === 0) {
     const call = calls[Math.floor(random() * calls.length)];
@@ -82,6 +86,9 @@ async function callAtRandom(calls: readonly Call[], random: () => number, second
     const outcome = await call?.();
     const ms = performance.now() - began;
     if (!outcome?.ok) throw new Error(`A call of one of ${calls.length} skills failed`);
+    const result = JSON.stringify(outcome.result);
+    expected ??= result;
+    assertSame('A call of one skill of many', result, expected);
     timed.push({ ms, hasStarted: outcome.execution?.start !== 'warm' });
   }
   return timed;

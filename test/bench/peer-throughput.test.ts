@@ -47,8 +47,10 @@ test('a peer with another result than ours is left out', async () => {
 
 test('a peer whose later calls return something else is left out', async () => {
   const found = await loaded(peer('lazy', `JSON.stringify({ words: calls++ < 50 ? 3 : 0 })`), { words: 3 });
-  const reason = 'A call returned {"words":0} instead of {"words":3}';
-  expect(found).toEqual({ measured: [], leftOut: [`some peer under load: ${reason}`] });
+  expect(found.measured).toEqual([]);
+  expect(found.leftOut).toEqual([
+    expect.stringMatching(/^some peer under load: "A call of many" returned .*0.* instead of .*3/),
+  ]);
 });
 
 test('the result that Python peers must give is that of the skill without a sandbox', async () => {

@@ -9,6 +9,7 @@ import type { Runtime, Skill } from '../../../src/index.ts';
 import { measureCpu, type CpuCost } from '../cpu.ts';
 import { ECHO_WORDS } from '../jobs.ts';
 import { meanCellBytes } from '../memory.ts';
+import { assertSame } from '../rounds.ts';
 import { quantile, summarize } from '../statistics.ts';
 import { pythonRuntime } from './ours.ts';
 
@@ -67,10 +68,14 @@ async function measureImage(
   skill: Skill,
   calls: number,
 ): Promise<Omit<ImageCost, 'image'>> {
+  let expected: string | undefined;
   const call = async (): Promise<number> => {
     const began = performance.now();
-    await runtime.execute(skill, ECHO_WORDS.params, { execution: 'wasm' });
-    return performance.now() - began;
+    const { result } = await runtime.execute(skill, ECHO_WORDS.params, { execution: 'wasm' });
+    const ms = performance.now() - began;
+    expected ??= JSON.stringify(result);
+    assertSame('A skill with a larger image', JSON.stringify(result), expected);
+    return ms;
   };
   const firstCallMs = await call();
   const samples: number[] = [];

@@ -10,6 +10,7 @@ import type { CoreModule } from '../../../guest/wasm/binary/core-module.ts';
 import { Reader } from '../../../guest/wasm/binary/reader.ts';
 import { Writer } from '../../../guest/wasm/install/writer.ts';
 import type { Runtime } from '../../../src/index.ts';
+import { assertSame } from '../rounds.ts';
 import { quantile } from '../statistics.ts';
 import { PARAMS, writeBundle, type Language } from './languages.ts';
 import { runtimeBehind } from './ours.ts';
@@ -57,13 +58,15 @@ async function measureSize(runtime: Runtime, dir: string): Promise<Omit<SizeCost
   const began = performance.now();
   const skill = await runtime.load(dir);
   const installed = performance.now();
-  await runtime.execute(skill, PARAMS);
+  const first = await runtime.execute(skill, PARAMS);
   const called = performance.now();
+  const expected = JSON.stringify(first.result);
   const warm: number[] = [];
   for (let call = 0; call < WARM_CALLS; call++) {
     const sent = performance.now();
-    await runtime.execute(skill, PARAMS);
+    const { result } = await runtime.execute(skill, PARAMS);
     warm.push(performance.now() - sent);
+    assertSame('A padded component', JSON.stringify(result), expected);
   }
   return {
     installMs: installed - began,
