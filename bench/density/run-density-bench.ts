@@ -78,7 +78,8 @@ async function benchIn(folder: string, { skills, minutes }: DensityOptions): Pro
   const machine = await readMachine(join(folder, 'doctor'), 'component');
   await using runtime = createRuntime({ home: join(folder, 'home'), caller: 'bench' });
   const loaded: Loaded[] = [];
-  for (const dense of writeSkills(folder, skills)) loaded.push({ ...dense, skill: await runtime.load(dense.dir) });
+  for (const dense of writeSkills(folder, skills))
+    loaded.push({ ...dense, skill: await runtime.load(dense.dir) });
   const first = await soak(runtime, loaded, PERIOD_MS);
   const memory = sampleMemory();
   const cpu = process.cpuUsage();
@@ -107,14 +108,20 @@ async function benchIn(folder: string, { skills, minutes }: DensityOptions): Pro
     hostCpu: (user + system) / 1000 / (minutes * PERIOD_MS),
     targets: [
       atMost(`${skills} skills, each once a minute: p99 at most 30 ms`, overall?.p99Ms ?? NaN, 30),
-      atMostMemory(`${skills} skills, each once a minute: at most 2 GiB in all`, quantile(all, 1), 2048 * MIB),
+      atMostMemory(
+        `${skills} skills, each once a minute: at most 2 GiB in all`,
+        quantile(all, 1),
+        2048 * MIB,
+      ),
     ],
   };
 }
 
 function atMostMemory(aim: string, bytes: number, limit: number): Target {
   const found = `${(bytes / MIB).toFixed(0)} MiB`;
-  return Number.isNaN(bytes) ? { aim, met: undefined, found: 'not measured' } : { aim, met: bytes <= limit, found };
+  return Number.isNaN(bytes)
+    ? { aim, met: undefined, found: 'not measured' }
+    : { aim, met: bytes <= limit, found };
 }
 
 /** Every skill in turn, each at its own time of the minute, a little early or late. */
@@ -170,9 +177,13 @@ function rowsOf(samples: readonly Sample[]): KindRow[] {
 /** Starts a process that measures; the returned function ends it and returns what it found. */
 function sampleMemory(): () => Promise<MemorySample[]> {
   const sampler = join(packageRoot(), 'bench', 'density', 'memory-sampler.ts');
-  const child = spawn(process.execPath, ['--no-warnings', sampler, String(process.pid), String(SAMPLE_SECONDS)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    ['--no-warnings', sampler, String(process.pid), String(SAMPLE_SECONDS)],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  );
   const samples: MemorySample[] = [];
   const lines = createInterface(child.stdout);
   lines.on('line', (line) => samples.push(JSON.parse(line) as MemorySample));

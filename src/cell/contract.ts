@@ -12,12 +12,14 @@ import type { CapabilityEvent, EventsCut, Execution, StartKind } from '../outcom
 import type { EngineName } from '../vocabulary/engines.ts';
 import type { OutputStream } from '../vocabulary/streams.ts';
 import type { WallName } from '../vocabulary/walls.ts';
+import type { GuestReply } from './guest-reply.ts';
 import type { InnerCalls, InnerRefusal } from './inner-calls.ts';
 import type { Command, ParsedCommand } from '../policy/commands/command.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
 import type { Grant } from '../policy/grant.ts';
 import type { GuestLimit, HostLimit } from '../vocabulary/limits.ts';
 
+export type { Denials, EndedCommand, Explained, GuestReply, UnreadForm } from './guest-reply.ts';
 export type { InnerAnswer, InnerCalls, InnerRefusal, SkillAnswer } from './inner-calls.ts';
 
 /** A host path that the cell sees in addition to the granted paths. */
@@ -368,45 +370,6 @@ export interface CellReport {
   fuel: number;
   hostCalls: number;
 }
-
-/**
- * How far a harness traced a failure: not caused by any denial that it saw itself (`inside`), or by any denial at all
- * (`wholly`).
- */
-export type Explained = 'inside' | 'wholly';
-
-export type GuestReply =
-  | { kind: 'result'; value: unknown; warnings: string[] }
-  | {
-      kind: 'error';
-      type: string;
-      message: string;
-      trace: string;
-      denied?: CapabilityEvent;
-      explained?: Explained;
-      limit?: GuestLimit;
-    }
-  | { kind: 'broken'; message: string }
-  /** A command that ended by itself. Made by the host, from what it saw. */
-  | EndedCommand
-  /** Too large to parse on the event loop, so not parsed yet. */
-  | { kind: 'unread'; form: UnreadForm; bytes: Uint8Array; denials?: Denials };
-
-export interface EndedCommand {
-  kind: 'ended';
-  exitCode: number;
-  stdout: Buffer;
-  stderr: Buffer;
-}
-
-/** Denials of a call, grouped by who observed them. */
-export interface Denials {
-  byHost: CapabilityEvent[];
-  inside: CapabilityEvent[];
-}
-
-/** What unread bytes contain: a reply frame (`result`, `error`), or only the JSON of a result. */
-export type UnreadForm = 'result' | 'error' | 'value';
 
 /** One fresh sandbox for one call. */
 export interface Cell {

@@ -38,7 +38,14 @@ export function startWarm(place: WarmPlace, takeSpare: TakeSpare = () => undefin
     const waiting = takeSpare(place, own);
     const process = waiting ?? wall.launch(artifact.spec(grant), own);
     const placeholders = makePlaceholders(grant);
-    return new WarmCell({ process, artifact, grant, openBroker, placeholders, wasWaiting: waiting !== undefined });
+    return new WarmCell({
+      process,
+      artifact,
+      grant,
+      openBroker,
+      placeholders,
+      wasWaiting: waiting !== undefined,
+    });
   });
 }
 

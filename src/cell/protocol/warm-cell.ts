@@ -26,8 +26,9 @@ import { reusableKind } from './frame-kinds.ts';
 import { encodeFrame, encodeParams, readFrames, type FrameFault, type GuestFrame } from './frames.ts';
 import { asError } from './guest-frames.ts';
 import { LogCapture } from './log-capture.ts';
-import { tryConfine, drained, withDenial } from './session.ts';
+import { tryConfine, drained } from './session.ts';
 import { WarmCall } from './warm-call.ts';
+import { withDenial } from './with-denial.ts';
 
 /** Room behind a frame in addition to the result itself. */
 const FRAME_SLACK_BYTES = 64 * 1024;

@@ -11,7 +11,9 @@ import { ports } from './ports.ts';
 import { PythonCell } from './python-cell.ts';
 
 const encoder = new TextEncoder();
-const SOURCE = encoder.encode('import re\n\ndef execute(params):\n    return {"at": re.sub("a", "b", "c")}\n');
+const SOURCE = encoder.encode(
+  'import re\n\ndef execute(params):\n    return {"at": re.sub("a", "b", "c")}\n',
+);
 const INIT: PythonWasmInit = {
   fresh: { newInstance: false, strict: false },
   keepBytes: 0,
@@ -44,7 +46,13 @@ function run(engine: Engine): void {
     ports: ports(() => process.exit(1)),
     collect: collectNow,
   });
-  const nobody = { ask: () => { throw new Error('The rehearsal asks for nothing'); }, log: () => undefined, denied: () => undefined };
+  const nobody = {
+    ask: () => {
+      throw new Error('The rehearsal asks for nothing');
+    },
+    log: () => undefined,
+    denied: () => undefined,
+  };
   cell.call(encoder.encode('{}'), nobody);
   cell.reset();
 }

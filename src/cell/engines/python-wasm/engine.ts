@@ -135,7 +135,9 @@ export class PythonWasmEngine extends WasmEngine<PythonWasmOptions> implements E
           saved: saved(image, grant),
         });
       },
-      ...(packages || !isSmall(bundle.stagedDir) ? {} : { unbound: unboundPython({ bundle, images, start, saved }) }),
+      ...(packages || !isSmall(bundle.stagedDir)
+        ? {}
+        : { unbound: unboundPython({ bundle, images, start, saved }) }),
       init: (grant) => ({ ...init(grant), keepBytes: mayKeep(grant, fresh) ? MAX_SAVED_BYTES : 0 }),
       keep: (grant, bytes) => {
         if (mayKeep(grant, fresh)) saveImage(images.newest.skills, key(grant), bytes);

@@ -37,7 +37,9 @@ export function unboundPython({ bundle, images, start, saved }: UnboundPython): 
   return {
     // A process that started from an older image has another specification, so it gets no skill any more.
     spec: (_, place) =>
-      start({ image: images.newest.base, bundle: join(place, BUNDLE), saved: join(place, SAVED) }, ['rehearse']),
+      start({ image: images.newest.base, bundle: join(place, BUNDLE), saved: join(place, SAVED) }, [
+        'rehearse',
+      ]),
     fill: (grant, place) => {
       const known = saved(images.newest, grant);
       // Copied, because a skill can see how many links its own files have.
