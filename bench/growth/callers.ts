@@ -16,8 +16,8 @@ export interface CallersRow {
 }
 
 export const CALLERS: readonly number[] = [1, 2, 4, 8, 16, 32, 64];
-/** V8 optimises the code of a new process during its first calls. */
-const WARM_UP = { callers: 4, seconds: 1 } as const;
+/** V8 optimises the code of a new process during its first calls, and there is a second process only under load. */
+const WARM_UP = { callers: 8, seconds: 3 } as const;
 
 export async function measureCallers(
   folder: string,
@@ -29,7 +29,7 @@ export async function measureCallers(
     const skill = await runtime.load(job.dir);
     await runtime.warm(skill, { execution: job.execution });
     const call = callOf(runtime, skill, job);
-    await measureThroughput({ ...WARM_UP, seconds: Math.min(WARM_UP.seconds, seconds), call });
+    await measureThroughput({ ...WARM_UP, seconds: Math.min(WARM_UP.seconds, 2 * seconds), call });
     for (const count of callers) {
       const { callsPerSecond, medianMs, p99Ms, failed } = await measureThroughput({
         callers: count,
