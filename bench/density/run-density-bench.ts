@@ -32,10 +32,22 @@ export interface KindRow {
 }
 
 export interface MemorySample {
+  /** Milliseconds since the start of the soak. */
+  at: number;
   processes: number;
   /** Bytes (Pss): of the host, and of all other processes below it. */
   host: number;
   cells: number;
+}
+
+export interface MinuteRow {
+  minute: number;
+  calls: number;
+  p99Ms: number;
+  /** Calls of skills whose cells had ended, because there was no room for them. */
+  ended: number;
+  /** The largest sample. */
+  bytes: number;
 }
 
 export interface DensityReport {
@@ -44,6 +56,7 @@ export interface DensityReport {
   minutes: number;
   failed: number;
   rows: KindRow[];
+  perMinute: MinuteRow[];
   /** The first call of each skill, which installs what it needs. */
   firstCalls: KindRow[];
   memory: { medianBytes: number; maxBytes: number; hostBytes: number; maxProcesses: number };
@@ -54,6 +67,8 @@ export interface DensityReport {
 
 interface Sample {
   kind: Kind;
+  /** Milliseconds since the start of the soak. */
+  at: number;
   ms: number;
   start: string;
   ok: boolean;
@@ -86,7 +101,7 @@ async function benchIn(folder: string, { skills, minutes }: DensityOptions): Pro
   const samples = await soak(runtime, loaded, minutes * PERIOD_MS);
   const { user, system } = process.cpuUsage(cpu);
   const sampled = await memory();
-  const all = sampled.map(({ host, cells }) => host + cells);
+  const all = sampled.map(bytesOf);
   const rows = rowsOf(samples);
   const overall = rows.find(({ kind }) => kind === 'all');
   return {
@@ -95,6 +110,7 @@ async function benchIn(folder: string, { skills, minutes }: DensityOptions): Pro
     minutes,
     failed: [...first, ...samples].filter(({ ok }) => !ok).length,
     rows,
+    perMinute: Array.from({ length: Math.ceil(minutes) }, (_, minute) => minuteOf(minute, samples, sampled)),
     firstCalls: rowsOf(first),
     memory: {
       medianBytes: quantile(all, 0.5),
@@ -124,6 +140,30 @@ function atMostMemory(aim: string, bytes: number, limit: number): Target {
     : { aim, met: bytes <= limit, found };
 }
 
+function bytesOf({ host, cells }: MemorySample): number {
+  return host + cells;
+}
+
+function minuteOf(minute: number, samples: readonly Sample[], sampled: readonly MemorySample[]): MinuteRow {
+  const isThen = ({ at }: { at: number }): boolean => Math.floor(at / PERIOD_MS) === minute;
+  const own = samples.filter(isThen);
+  return {
+    minute: minute + 1,
+    calls: own.length,
+    p99Ms: quantile(
+      own.map(({ ms }) => ms),
+      0.99,
+    ),
+    ended: own.filter(hadEnded).length,
+    bytes: Math.max(...sampled.filter(isThen).map(bytesOf)),
+  };
+}
+
+/** A native cell serves one call, so one that is ready was started ahead for the skill. */
+function hadEnded({ kind, start }: Sample): boolean {
+  return kind === 'native Python' ? start === 'cold' : start !== 'warm';
+}
+
 /** Every skill in turn, each at its own time of the minute, a little early or late. */
 async function soak(runtime: Runtime, skills: readonly Loaded[], ms: number): Promise<Sample[]> {
   const samples: Sample[] = [];
@@ -133,7 +173,8 @@ async function soak(runtime: Runtime, skills: readonly Loaded[], ms: number): Pr
     for (let round = 0; round * PERIOD_MS < ms; round++) {
       const due = round * PERIOD_MS + phase + (Math.random() - 0.5) * JITTER * PERIOD_MS;
       await sleep(Math.max(0, began + due - performance.now()));
-      samples.push(await callOnce(runtime, dense));
+      const at = performance.now() - began;
+      samples.push({ at, ...(await callOnce(runtime, dense)) });
     }
   };
   // In an order in which kinds and skills are mixed.
@@ -148,7 +189,7 @@ function hashOf(text: string): number {
   return (hash * 7919) % 1_000_003;
 }
 
-async function callOnce(runtime: Runtime, { skill, kind, words }: Loaded): Promise<Sample> {
+async function callOnce(runtime: Runtime, { skill, kind, words }: Loaded): Promise<Omit<Sample, 'at'>> {
   const sent = performance.now();
   const outcome = await runtime.execute(skill, PARAMS, { reject: false });
   const ms = performance.now() - sent;
@@ -185,8 +226,11 @@ function sampleMemory(): () => Promise<MemorySample[]> {
     },
   );
   const samples: MemorySample[] = [];
+  const began = performance.now();
   const lines = createInterface(child.stdout);
-  lines.on('line', (line) => samples.push(JSON.parse(line) as MemorySample));
+  lines.on('line', (line) => {
+    samples.push({ at: performance.now() - began, ...(JSON.parse(line) as Omit<MemorySample, 'at'>) });
+  });
   return async () => {
     child.stdin.end();
     await new Promise((resolve) => child.once('exit', resolve));

@@ -19,6 +19,12 @@ export function formatDensityReport(report: DensityReport): string {
     'kind             calls  median     p95     p99     max   where cells came from',
     ...report.rows.map(line),
     '',
+    'minute   calls     p99   cells had ended   memory in all',
+    ...report.perMinute.map(
+      ({ minute, calls, p99Ms, ended, bytes }) =>
+        `${String(minute).padStart(6)} ${String(calls).padStart(7)} ${p99Ms.toFixed(1).padStart(7)} ${String(ended).padStart(17)} ${mib(bytes).padStart(15)}`,
+    ),
+    '',
     'the first call of each skill',
     ...report.firstCalls.map(line),
     '',

@@ -158,8 +158,9 @@ export interface Artifact {
   readonly unbound?: UnboundStart;
   /** The first frame for the harness, without `preload`. */
   init(grant: Grant): EngineInit;
-  /** Stores what a cell handed over after loading the skill, before any call. Untrusted; only for cells of the same kind. */
+  /** Stores what a cell handed over after loading the skill, before any call, for later cells of the same kind. Untrusted. */
   keep?(grant: Grant, bytes: Uint8Array): void;
+  saved?(grant: Grant): Promise<Uint8Array | undefined>;
   /** Throws `invalid_params` if the engine cannot pass parameters of this size to the program. */
   acceptsParams?(bytes: number, grant: Grant): void;
   /** The program has no harness: its exit status is all it can say about a failure. */

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { layImage } from './memory.ts';
+import { layImage, readPart, type StoredBytes } from './memory.ts';
 
 /** One mark is one byte, for one card. The rewriter shifts addresses by as many bits. */
 export const CARD_BITS = 12;
@@ -31,7 +31,7 @@ export class Cards {
   readonly #marks: Uint8Array;
   readonly #words: BigUint64Array;
   /** What the memory contained when all marks were cleared. */
-  #restored: Uint8Array | undefined;
+  #restored: Uint8Array | StoredBytes | undefined;
   #calls = 0;
 
   constructor({ maxPages, isComplete }: CardsOptions) {
@@ -50,7 +50,7 @@ export class Cards {
   }
 
   /** Gives the memory the content of the image, which must never change. */
-  restore(memory: Uint8Array, image: Uint8Array): void {
+  restore(memory: Uint8Array, image: Uint8Array | StoredBytes): void {
     this.#calls++;
     if (this.#isComplete && this.#restored === image && this.#calls < CALLS_PER_FULL_COPY)
       this.#restoreMarked(memory, image);
@@ -58,7 +58,7 @@ export class Cards {
     this.#marks.fill(0);
   }
 
-  #restoreAll(memory: Uint8Array, image: Uint8Array): void {
+  #restoreAll(memory: Uint8Array, image: Uint8Array | StoredBytes): void {
     // If this is interrupted, the marks say nothing about either image.
     this.#restored = undefined;
     layImage(memory, image);
@@ -66,7 +66,7 @@ export class Cards {
     this.#calls = 0;
   }
 
-  #restoreMarked(memory: Uint8Array, image: Uint8Array): void {
+  #restoreMarked(memory: Uint8Array, image: Uint8Array | StoredBytes): void {
     const words = this.#words;
     for (let word = 0; word < words.length; word++) {
       if (words[word] === 0n) continue;
@@ -77,10 +77,10 @@ export class Cards {
 }
 
 /** What is behind the image was unused when it was taken, so it is zero. */
-function restoreCard(memory: Uint8Array, image: Uint8Array, start: number): void {
+function restoreCard(memory: Uint8Array, image: Uint8Array | StoredBytes, start: number): void {
   const end = Math.min(start + CARD_BYTES, memory.length);
   const imageEnd = Math.max(start, Math.min(end, image.length));
   if (start >= memory.length) return;
-  if (start < imageEnd) memory.set(image.subarray(start, imageEnd), start);
+  if (start < imageEnd) readPart(image, memory.subarray(start, imageEnd), start);
   memory.fill(0, imageEnd, end);
 }

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Cards } from './cards.ts';
-import { layImage } from './memory.ts';
+import { layImage, type StoredBytes } from './memory.ts';
 
 const decoder = new TextDecoder('utf-8');
 const encoder = new TextEncoder();
@@ -38,7 +38,7 @@ export class GuestMemory {
   }
 
   /** Gives all of it the content of the image, which must never change. Nothing in it is read or trusted. */
-  restore(image: Uint8Array): void {
+  restore(image: Uint8Array | StoredBytes): void {
     if (this.cards) this.cards.restore(this.#all(), image);
     else layImage(this.#all(), image);
   }

@@ -18,13 +18,15 @@ export function copyTree(from: string, to: string): void {
   putTree(from, to, copy);
 }
 
+/** `to` must exist: a new folder in its place would not be the one that the cell has mounted. */
 function putTree(from: string, to: string, put: Put): void {
-  mkdirSync(to, { recursive: true });
   chmodSync(to, 0o755);
   for (const entry of readdirSync(from, { withFileTypes: true })) {
     const [source, target] = [join(from, entry.name), join(to, entry.name)];
-    if (entry.isDirectory()) putTree(source, target, put);
-    else if (entry.isFile()) put(source, target);
+    if (entry.isDirectory()) {
+      mkdirSync(target);
+      putTree(source, target, put);
+    } else if (entry.isFile()) put(source, target);
   }
 }
 

@@ -74,7 +74,7 @@ export class Pool {
       maxMemory: Math.min(MOST_MEMORY, Math.max(LEAST_MEMORY, totalmem() * SHARE_OF_MEMORY)),
       maxStandby: 512,
       spares: 2,
-      idleMs: 60_000,
+      idleMs: 300_000,
       maxConcurrent: Math.max(4, cores * 4),
       maxQueue: 256,
       ...options,

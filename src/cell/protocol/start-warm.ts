@@ -37,13 +37,11 @@ export function startWarm(place: WarmPlace, takeSpare: TakeSpare = () => undefin
     const own = processGrant(grant);
     const waiting = takeSpare(place, own);
     const process = waiting ?? wall.launch(artifact.spec(grant), own);
-    const placeholders = makePlaceholders(grant);
+    // Read meanwhile, because the process takes longer to start.
+    const saved = artifact.saved?.(grant);
     return new WarmCell({
-      process,
-      artifact,
-      grant,
-      openBroker,
-      placeholders,
+      ...{ process, artifact, grant, openBroker, saved },
+      placeholders: makePlaceholders(grant),
       wasWaiting: waiting !== undefined,
     });
   });

@@ -49,6 +49,8 @@ export interface WarmCellOptions {
   placeholders?: Readonly<Record<string, string>>;
   /** The process waited for a skill, with every limit in place. */
   wasWaiting?: boolean;
+  /** What an earlier process handed over for this one. */
+  saved?: Promise<Uint8Array | undefined> | undefined;
 }
 
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
@@ -97,7 +99,7 @@ export class WarmCell implements FaultOwner {
     // The skill's module body may run before a call with its own timeout exists.
     this.#startDeadline = setTimeout(() => this.#end('timeout'), START_MS + grant.limits.timeout);
     unattended(process.exited.then((exit) => this.#onExit(exit)));
-    if (options.wasWaiting) this.#load();
+    if (options.wasWaiting) unattended(this.#load(), () => process.kill('protocol'));
   }
 
   get isReady(): boolean {
@@ -279,14 +281,15 @@ export class WarmCell implements FaultOwner {
     this.#stage = 'confining';
     // The skill is not read before every limit is in place.
     if (!(await tryConfine(process, ready))) return process.kill('protocol');
-    this.#load();
+    await this.#load();
   }
 
-  #load(): void {
+  async #load(): Promise<void> {
     const { process, artifact, grant, placeholders } = this.#options;
+    const saved = await this.#options.saved;
     this.#stage = 'loading';
     process.rest?.(false);
-    this.#send({ t: 'init', ...artifact.init({ ...grant, env: { ...grant.env, ...placeholders } }) });
+    this.#send({ t: 'init', ...artifact.init({ ...grant, env: { ...grant.env, ...placeholders } }) }, saved);
   }
 
   #becomeReady(image: Buffer | undefined): void {

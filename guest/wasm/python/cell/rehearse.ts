@@ -6,6 +6,7 @@
 import type { PythonWasmInit } from '../../../protocol.ts';
 import { collectNow } from '../../imaged/garbage.ts';
 import { FixedTree } from '../files/fixed-tree.ts';
+import type { StoredBytes } from '../../imaged/memory.ts';
 import type { Engine } from './engine-files.ts';
 import { ports } from './ports.ts';
 import { PythonCell } from './python-cell.ts';
@@ -30,13 +31,13 @@ const INIT: PythonWasmInit = {
   },
 };
 
-export function rehearse(engine: Engine): void {
+export function rehearse(engine: Engine<Uint8Array | StoredBytes>): void {
   run(engine);
   collectNow();
 }
 
 /** A separate function: its frame would keep the interpreter alive. */
-function run(engine: Engine): void {
+function run(engine: Engine<Uint8Array | StoredBytes>): void {
   const bundle = new FixedTree();
   bundle.addFile(['skill.py'], SOURCE.length, () => SOURCE);
   const cell = new PythonCell({

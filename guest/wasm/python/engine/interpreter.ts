@@ -12,6 +12,7 @@ import { Libraries, type LibraryCode } from '../dlopen/attach.ts';
 import type { EngineExports } from './exports.ts';
 import { CARDS_IMPORT } from './mark-stores.ts';
 import { GuestMemory } from '../../imaged/guest-memory.ts';
+import type { StoredBytes } from '../../imaged/memory.ts';
 
 export const PAGE_BYTES = 65_536;
 
@@ -32,8 +33,8 @@ export interface Layout {
   trampolineSlot: number;
 }
 
-export interface Image {
-  memory: Uint8Array;
+export interface Image<Memory = Uint8Array | StoredBytes> {
+  memory: Memory;
   stackPointer: number;
 }
 
@@ -106,7 +107,7 @@ export class Interpreter {
   }
 
   /** Everything up to the break of the C library; memory after it was never used. */
-  takeImage(layout: Layout): Image {
+  takeImage(layout: Layout): Image<Uint8Array> {
     return {
       memory: this.memory.bytes.slice(0, this.usedBytes(layout)),
       stackPointer: Number(this.exports.__stack_pointer.value),

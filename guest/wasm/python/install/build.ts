@@ -60,7 +60,7 @@ export interface BuiltEngine {
   module: Uint8Array;
   trampoline: Uint8Array;
   library: Uint8Array;
-  image: Image;
+  image: Image<Uint8Array>;
   facts: EngineFacts;
 }
 

@@ -74,7 +74,7 @@ export class ComponentEngine extends WasmEngine implements Engine {
       for (const used of [guest.code, folder]) markInUse(used);
       return nodeSpec({
         ...guest,
-        entry: 'cell/main.js',
+        entry: 'cell/main.cjs',
         args: ['/artifact'],
         mounts: [{ host: artifact, guest: '/artifact' }],
         flags: [

@@ -82,7 +82,7 @@ export class JsWasmEngine extends WasmEngine implements Engine {
       return nodeSpec({
         node,
         code,
-        entry: 'js/cell/main.js',
+        entry: 'js/cell/main.cjs',
         args: ['/engine', '/artifact', ...options],
         mounts: [
           { host: engine, guest: '/engine' },

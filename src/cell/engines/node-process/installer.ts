@@ -9,6 +9,7 @@ import type { Mount, Wall } from '../../contract.ts';
 import { LogCapture } from '../../protocol/log-capture.ts';
 import { stageGuestCode } from './guest-code.ts';
 import { findNode } from './node-binary.ts';
+import { READS_RANDOM } from './serving-flags.ts';
 import { nodeSpec } from './spec.ts';
 
 const MIB = 1024 * 1024;
@@ -53,7 +54,7 @@ export async function runInstaller(options: InstallerOptions, output: string): P
     entry,
     mounts,
     args: mounts.map(({ guest }) => guest),
-    flags: ['--max-old-space-size=512'],
+    flags: ['--max-old-space-size=512', READS_RANDOM],
   });
   const limits = { ...INSTALL_GRANT.limits, ...options.limits };
   const installer = wall.launch(spec, { ...INSTALL_GRANT, limits });

@@ -6,16 +6,15 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Bundle } from '../../../load/bundle.ts';
-import type { Grant } from '../../../policy/grant.ts';
 import type { LaunchSpec, UnboundStart } from '../../contract.ts';
-import { copyTree, linkTree } from '../../linux/link-tree.ts';
-import type { BaseImage, BaseImages } from './base-images.ts';
+import { copyTree } from '../../linux/link-tree.ts';
+import type { BaseImages } from './base-images.ts';
 import type { CellFolders } from './engine.ts';
 
 /** Copying more would take longer than the start that it saves. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_FILES = 100;
-const [BUNDLE, SAVED] = ['bundle', 'saved'];
+const BUNDLE = 'bundle';
 
 /** Whether a bundle is small enough to be copied for one process. */
 export function isSmall(folder: string): boolean {
@@ -29,22 +28,15 @@ export interface UnboundPython {
   bundle: Pick<Bundle, 'stagedDir'>;
   images: BaseImages;
   start: (folders: CellFolders, options: ['rehearse']) => LaunchSpec;
-  /** Folder of the skill's own image, if an earlier cell saved one. */
-  saved: (image: BaseImage, grant: Grant) => string | undefined;
 }
 
-export function unboundPython({ bundle, images, start, saved }: UnboundPython): UnboundStart {
+export function unboundPython({ bundle, images, start }: UnboundPython): UnboundStart {
   return {
     // A process that started from an older image has another specification, so it gets no skill any more.
-    spec: (_, place) =>
-      start({ image: images.newest.base, bundle: join(place, BUNDLE), saved: join(place, SAVED) }, [
-        'rehearse',
-      ]),
-    fill: (grant, place) => {
-      const known = saved(images.newest, grant);
+    spec: (_, place) => start({ image: images.newest.base, bundle: join(place, BUNDLE) }, ['rehearse']),
+    fill: (_, place) => {
       // Copied, because a skill can see how many links its own files have.
       copyTree(bundle.stagedDir, join(place, BUNDLE));
-      if (known !== undefined) linkTree(known, join(place, SAVED));
       // Counted as a start, which may renew the image.
       images.take();
     },

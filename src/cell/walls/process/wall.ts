@@ -43,7 +43,7 @@ export class ProcessWall implements Wall {
     const [program = '', ...args] = spec.argv.map((arg) => toHostPath(arg, spec));
     const child = withoutLeaks(['ignore', 'pipe', 'pipe', 'pipe'], this.#leaks, (stdio) =>
       spawn(program, args, {
-        env: {},
+        env: spec.env,
         cwd: '/',
         stdio,
         ...this.identity(grant),

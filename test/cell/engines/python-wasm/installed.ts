@@ -38,7 +38,6 @@ export function savedImages(home: string): string[] {
 
 export interface TestCellOptions {
   engine: Engine;
-  ownsEngine?: boolean;
   source: string;
   saved?: Buffer | undefined;
   pages?: number;
@@ -48,7 +47,6 @@ export interface TestCellOptions {
 /** Opens a cell in this process for one skill without grants. */
 export function openCell({
   engine,
-  ownsEngine = false,
   source,
   saved,
   pages = 2048,
@@ -77,7 +75,6 @@ export function openCell({
   });
   return new PythonCell({
     engine,
-    ownsEngine,
     init,
     folders: { '/skill': bundle },
     ports: outside,

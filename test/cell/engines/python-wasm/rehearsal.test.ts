@@ -34,5 +34,5 @@ test('the base image is unchanged', () => {
 test('a skill sees what it sees without one', () => {
   const other = callCell(openCell({ engine: readInstalled(runtime.home), source: SOURCE }));
   expect(other).toEqual([expect.any(String), expect.any(Array), {}]);
-  expect(callCell(openCell({ engine, ownsEngine: true, source: SOURCE }))).toEqual(other);
+  expect(callCell(openCell({ engine, source: SOURCE }))).toEqual(other);
 });
