@@ -146,7 +146,7 @@ export const AIMS: readonly Aim[] = [
     bench: 'density',
     verdicts: /^200 skills\b.*\b(?:30 ms|2 GiB)\b/,
     obstacle:
-      'A skill without a warm process has to start one, and 200 warm processes of Python do not fit into 2 GiB.',
+      'A skill without a warm process has to start one, and not all skills fit into the memory that the pool may keep.',
   },
   {
     what: '`skillcell run` (subprocess), packed package',
