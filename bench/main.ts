@@ -13,6 +13,7 @@ import { formatGrowthReport } from './growth/table.ts';
 import { installPeer, Peer } from './peer.ts';
 import {
   formatThroughputs,
+  nativeThroughputs,
   withEchoCommand,
   type OurThroughput,
   type PeerThroughput,
@@ -87,11 +88,11 @@ async function subprocess(): Promise<Saved> {
   await using peer = await Peer.start();
   const report = await runBench({ ...settings, peer });
   console.log(formatReport(report));
-  const { throughput } = report;
+  const ours = nativeThroughputs(report);
   const { measured, leftOut } = await withEchoCommand((command, expected) =>
-    peer.throughput(command, { ...settings, callers: throughput.callers }, expected),
+    peer.throughput(command, { ...settings, callers: callersOf(ours) }, expected),
   );
-  printThroughputs([{ name: 'native Python', throughput }], measured, leftOut);
+  printThroughputs(ours, measured, leftOut);
   console.log(
     `The peer took ${peer.initializeMs.toFixed(0)} ms to initialise, once; this is not part of any row.`,
   );

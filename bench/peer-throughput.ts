@@ -86,6 +86,15 @@ export interface OurThroughput {
   throughput: ThroughputFigures;
 }
 
+/** Of the bench of jails. Older reports have one number of callers. */
+export function nativeThroughputs(report: {
+  crowds?: readonly ThroughputFigures[];
+  throughput?: ThroughputFigures;
+}): OurThroughput[] {
+  const crowds = report.crowds ?? (report.throughput ? [report.throughput] : []);
+  return crowds.map((throughput) => ({ name: 'native Python', throughput }));
+}
+
 /** Ours first. */
 export function formatThroughputs(ours: readonly OurThroughput[], peers: readonly PeerThroughput[]): string {
   const rows = [...ours.map((row) => ({ ...row, note: 'ours' })), ...peers];

@@ -12,7 +12,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newestResult } from '../bench/saved-results.ts';
 import type { GrowthReport } from '../bench/growth/run-growth.ts';
-import type { PeerThroughput } from '../bench/peer-throughput.ts';
+import { nativeThroughputs, type PeerThroughput } from '../bench/peer-throughput.ts';
 import type { LoadReport } from '../bench/load/run-load.ts';
 import type { ContainerReport } from '../bench/runner/container/run-container-bench.ts';
 import type { DistributionReport } from '../bench/distribution/run-distribution-bench.ts';
@@ -166,8 +166,7 @@ const FIGURES: Readonly<Record<string, () => string>> = {
   'growth-machine': () => machineOf(growth().machine),
   'growth-callers': () => formatGrowthCallers(growth()),
   'growth-skills': () => formatGrowthSkills(growth()),
-  'native-throughput': () =>
-    formatThroughputTable([{ name: 'native Python', throughput: jail().throughput }], jail().peerThroughputs),
+  'native-throughput': () => formatThroughputTable(nativeThroughputs(jail()), jail().peerThroughputs),
   'wasm-throughput': () =>
     formatThroughputTable(
       wasm().crowds.map(({ language, throughput }) => ({ name: language, throughput })),
