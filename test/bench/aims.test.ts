@@ -58,3 +58,37 @@ test('no verdict of the saved reports belongs to two aims', () => {
       expect(judged.length, one.aim).toBeLessThanOrEqual(1);
     }
 });
+
+/** As the benches word them. */
+const WORDINGS: Readonly<Record<string, readonly string[]>> = {
+  subprocess: ['8 callers: p99 at most 40 ms', '32 callers: at least 500 calls/s', 'zygote at most 3 ms'],
+  wasm: [
+    'TypeScript source at most 0.7 ms',
+    'TypeScript source with 64 callers at least 3000 calls/s',
+    'C component after a pause at most 0.7 ms',
+    'warm process of a C component at most 18 MiB',
+    'warm process of TypeScript source at most 32 MiB',
+  ],
+  'python-wasm': [
+    'a call at most 0.8 ms, between others',
+    'a call at most 0.4 ms, back to back',
+    'at most 0.7 ms of CPU per call, cell and caller together',
+    '64 callers at least 3000 calls/s',
+    'first call of a new program at most 100 ms',
+    'engine prepared on a new machine in at most 2.5 s',
+    'a warm process at most 65 MiB (Pss)',
+    'sha256 at most 1.5 times native',
+    'geometric mean of the kernels at most 1.77 times native',
+  ],
+  density: ['200 skills, each once a minute: p99 at most 30 ms'],
+  cli: ['`skillcell --version` at most 60 ms', '`skillcell run, subprocess` at most 180 ms'],
+};
+
+test('each wording of a verdict belongs to one aim, and every aim has one', () => {
+  const verdicts = Object.fromEntries(
+    Object.entries(WORDINGS).map(([bench, aims]) => [bench, aims.map((aim) => target(aim, true, aim))]),
+  );
+  const found = judgeAims(verdicts).map((judged) => judged.found);
+  expect(found).toHaveLength(AIMS.length);
+  expect(found.toSorted()).toEqual(Object.values(WORDINGS).flat().toSorted());
+});
