@@ -73,7 +73,9 @@ const settings = { rounds: Number(values.rounds), seconds: Number(values.seconds
 const names = values.only?.split(',') ?? Object.keys(BENCHES);
 const chosen = Object.entries(BENCHES).filter(([name]) => names.includes(name));
 if (chosen.length < names.length)
-  throw new Error(`--only must be one or more of ${Object.keys(BENCHES).join(', ')}, with commas, not "${values.only}"`);
+  throw new Error(
+    `--only must be one or more of ${Object.keys(BENCHES).join(', ')}, with commas, not "${values.only}"`,
+  );
 const verdicts: Record<string, readonly Target[]> = {};
 try {
   for (const [name, bench] of chosen) verdicts[name] = (await bench()).targets ?? [];
