@@ -25,12 +25,17 @@ export interface SparesOptions {
 interface Kind {
   wall: Wall;
   unbound: UnboundStart;
+  /** What the process itself may do. */
   grant: Grant;
+  /** What a skill may do in it, as far as its start depends on that. */
+  inside: Grant;
   waiting: SpareProcess[];
   /** When a process of this kind was needed; only as many as count. */
   needed: number[];
   timer?: NodeJS.Timeout;
 }
+
+type KindStart = Pick<Kind, 'wall' | 'unbound' | 'grant' | 'inside'>;
 
 export class Spares {
   readonly #options: SparesOptions;
@@ -45,7 +50,7 @@ export class Spares {
   take({ wall, artifact, grant }: CellParts, process: Grant): CellProcess | undefined {
     const { unbound } = artifact;
     if (!unbound || this.#closed || this.#options.most === 0) return undefined;
-    const kind = this.#kindOf({ wall, unbound, grant: withoutSkill(process) });
+    const kind = this.#kindOf({ wall, unbound, grant: withoutSkill(process), inside: withoutSkill(grant) });
     kind.needed = [...kind.needed, performance.now()].slice(-this.#options.most - 1);
     this.#lookIn(REFILL_MS, kind);
     const at = kind.waiting.findIndex(({ isWaiting }) => isWaiting);
@@ -70,7 +75,7 @@ export class Spares {
     this.#kinds.clear();
   }
 
-  #kindOf(start: Pick<Kind, 'wall' | 'unbound' | 'grant'>): Kind {
+  #kindOf(start: KindStart): Kind {
     const name = nameOf(start);
     const kind = this.#kinds.get(name) ?? { ...start, waiting: [], needed: [] };
     this.#kinds.set(name, kind);
@@ -103,9 +108,9 @@ export class Spares {
 
   /** One at a time. After a failure it waits, because the cause may last. */
   #start(kind: Kind): void {
-    const { wall, unbound, grant } = kind;
+    const { wall, unbound, grant, inside } = kind;
     const { home } = this.#options;
-    const spare = SpareProcess.start({ home, wall, grant, spec: (place) => unbound.spec(grant, place) });
+    const spare = SpareProcess.start({ home, wall, grant, spec: (place) => unbound.spec(inside, place) });
     if (!spare) return this.#lookIn(DEMAND_MS, kind);
     kind.waiting.push(spare);
     unattended(
@@ -121,8 +126,8 @@ function retire(kind: Kind): void {
   for (const spare of kind.waiting.splice(0)) spare.close();
 }
 
-function nameOf({ wall, unbound, grant }: Pick<Kind, 'wall' | 'unbound' | 'grant'>): string {
-  return JSON.stringify([wall.name, unbound.spec(grant, ''), grant]);
+function nameOf({ wall, unbound, grant, inside }: KindStart): string {
+  return JSON.stringify([wall.name, unbound.spec(inside, ''), grant]);
 }
 
 /** What a wall takes from the grant of a process that acts only through the broker. */

@@ -54,7 +54,7 @@ function places(): string[] {
 interface Opened {
   runtime: Runtime;
   python: (source: string, manifest?: Record<string, unknown>) => Promise<Skill>;
-  script: (source: string) => Promise<Skill>;
+  script: (source: string, manifest?: Record<string, unknown>) => Promise<Skill>;
 }
 
 function open(pool: PoolOptions = {}): Opened {
@@ -65,8 +65,10 @@ function open(pool: PoolOptions = {}): Opened {
     runtime,
     python: (source, manifest) =>
       runtime.load(writeSkill(folder, { source, ...(manifest ? { manifest } : {}) })),
-    script: (source) =>
-      runtime.load(writeSkill(folder, { manifest: { execution: ['wasm'] }, files: { 'skill.js': source } })),
+    script: (source, manifest = {}) =>
+      runtime.load(
+        writeSkill(folder, { manifest: { execution: ['wasm'], ...manifest }, files: { 'skill.js': source } }),
+      ),
   };
 }
 
@@ -126,6 +128,17 @@ describe('a process without a skill', () => {
     await untilSpare(runtime, () => python(PYTHON));
     const large = await python(PYTHON, { limits: { memory: '300MiB' } });
     expect(await call(runtime, large)).toMatchObject({ ok: true, execution: { start: 'cold' } });
+  });
+
+  test('gives its skill no more memory than a process that started for it', async () => {
+    const { runtime, script } = open();
+    const source = 'export const execute = ({ mib = 0 }) => new Uint8Array(mib * 2 ** 20).fill(1).length;';
+    let skill: Skill | undefined;
+    await untilSpare(runtime, async () => (skill = await script(source, { limits: { memory: '64MiB' } })));
+    expect(await runtime.execute(skill as Skill, { mib: 32 })).toMatchObject({ result: 32 * 2 ** 20 });
+    expect(await runtime.execute(skill as Skill, { mib: 80 }, { reject: false })).toMatchObject({
+      error: { code: 'resource_exceeded', detail: { limit: 'memory' } },
+    });
   });
 
   test('is not needed for one skill alone', async () => {
