@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import type { EngineCode, Image } from '../engine/interpreter.ts';
 import { loadLibraries } from '../dlopen/files.ts';
 import { FixedTree } from '../files/fixed-tree.ts';
@@ -44,11 +44,17 @@ export function openEngine(places: EnginePlaces): Engine<StoredBytes> {
 }
 
 function readParts({ code: folder, image: imageFolder, packages = '' }: EnginePlaces): Omit<Engine, 'image'> {
-  const read = (name: string): Uint8Array => readFileSync(`${folder}/${name}`);
   const facts = JSON.parse(readFileSync(`${imageFolder}/engine.json`, 'utf8')) as EngineFacts;
   const library = new FixedTree();
-  const size = statSync(`${folder}/library.zip`).size;
-  library.addFile(['python314.zip'], size, () => read('library.zip'));
+  const archive = `${folder}/library.zip`;
+  let descriptor: number | undefined;
+  const { size } = statSync(archive);
+  library.addStored(['python314.zip'], size, (into, position) => {
+    // A guest may seek further than the system can.
+    if (position >= size) return 0;
+    descriptor ??= openSync(archive, 'r');
+    return readSync(descriptor, into, 0, into.length, position);
+  });
   return {
     code: {
       module: compile(`${folder}/engine.wasm`),
