@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkPythonWasmTargets } from '../../bench/runner/python-wasm/targets.ts';
+import { checkKernelTargets, checkPythonWasmTargets } from '../../bench/runner/python-wasm/targets.ts';
 import type { Row } from '../../bench/runner/statistics.ts';
 
 function row(name: string, median: number, p95: number = median): Row {
@@ -67,4 +67,16 @@ test('targets without a measurement are not judged', () => {
   expect(judged.filter(({ met }) => met === undefined).map(({ found }) => found)).toEqual(
     Array(7).fill('not measured'),
   );
+});
+
+test.each([
+  [1.5, true],
+  [1.51, false],
+])('sha256 that takes %f times as long as native is judged', (ratio, met) => {
+  const kernels = [
+    { kernel: 'calls', ratio: 9 },
+    { kernel: 'sha256', ratio },
+  ];
+  expect(checkKernelTargets(kernels).map((target) => target.met)).toEqual([met]);
+  expect(checkKernelTargets([]).map((target) => target.met)).toEqual([undefined]);
 });

@@ -8,6 +8,7 @@ import { PLAIN } from '../plain.ts';
 import type { Row } from '../statistics.ts';
 import { atMost, factor, withinTimes, type Target } from '../targets.ts';
 import type { PythonCrowd } from './crowd.ts';
+import type { KernelCost } from './kernels.ts';
 import { IN_JAIL } from './ours.ts';
 import { PYTHON_PEER_NAMES } from './peers.ts';
 import type { StartCost } from './start.ts';
@@ -74,4 +75,9 @@ function memoryTarget({ cellBytes }: Pick<PythonCrowd, 'cellBytes'>): Target {
   const aim = `a warm process at most ${WARM_MIB} MiB (Pss)`;
   if (cellBytes === undefined) return { aim, met: undefined, found: 'not measured' };
   return { aim, met: cellBytes <= WARM_MIB * MIB, found: `${(cellBytes / MIB).toFixed(1)} MiB` };
+}
+
+export function checkKernelTargets(kernels: readonly Pick<KernelCost, 'kernel' | 'ratio'>[]): Target[] {
+  const ratio = kernels.find(({ kernel }) => kernel === 'sha256')?.ratio ?? NaN;
+  return [withinTimes('sha256 at most 1.5 times native', ratio, 1.5)];
 }

@@ -4,10 +4,11 @@
  * @module
  */
 import { openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
+import { compileFile } from '../../cell/compile.ts';
+import { hashRelayModule } from '../engine/hash-table.ts';
 import type { EngineCode, Image } from '../engine/interpreter.ts';
 import { loadLibraries } from '../dlopen/files.ts';
 import { FixedTree } from '../files/fixed-tree.ts';
-import { release } from '../../imaged/garbage.ts';
 import type { StoredBytes } from '../../imaged/memory.ts';
 import { FileBytes } from '../../imaged/stored.ts';
 import type { EngineFacts } from '../install/build.ts';
@@ -57,21 +58,14 @@ function readParts({ code: folder, image: imageFolder, packages = '' }: EnginePl
   });
   return {
     code: {
-      module: compile(`${folder}/engine.wasm`),
-      trampoline: compile(`${folder}/trampoline.wasm`),
+      module: compileFile(`${folder}/engine.wasm`),
+      trampoline: compileFile(`${folder}/trampoline.wasm`),
+      hashRelay: new WebAssembly.Module(hashRelayModule()),
       libraries: facts.linked && loadLibraries(facts.linked, packages),
     },
     facts,
     library,
   };
-}
-
-function compile(file: string): WebAssembly.Module {
-  const bytes = readFileSync(file);
-  const module = new WebAssembly.Module(bytes);
-  // V8 has its own copy.
-  release(bytes);
-  return module;
 }
 
 /** Adds a folder that does not change while the cell exists, such as the bundle, to the tree. */

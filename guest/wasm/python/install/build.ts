@@ -5,7 +5,9 @@
  */
 import { createHash } from 'node:crypto';
 import { findFunction, runSource } from '../engine/boot.ts';
-import { KEPT_EXPORTS, REFERENCE_TABLES } from '../engine/exports.ts';
+import { KEPT_EXPORTS, OWN_TABLES } from '../engine/exports.ts';
+import { hashRelayModule } from '../engine/hash-table.ts';
+import { withHostHash } from '../engine/host-hash.ts';
 import type { Image, Layout } from '../engine/interpreter.ts';
 import { markStores } from '../engine/mark-stores.ts';
 import { rewriteModule, type DataSegment } from '../engine/rewrite.ts';
@@ -59,11 +61,11 @@ export function buildEngine(input: EngineInput): BuiltEngine {
   const { engine, sources, report, onStep } = input;
   onStep('rewrite');
   const linked = linkLibraries(engine, input.libraries);
-  const { module: unmarked, data } = rewriteModule(engine, {
+  const { module: unmarked, data } = rewriteModule(withHostHash(engine), {
     minPages: MIN_PAGES,
     maxPages: MAX_PAGES,
     keep: [...KEPT_EXPORTS, ...(linked?.engineExports ?? [])],
-    tables: REFERENCE_TABLES,
+    tables: OWN_TABLES,
   });
   const plainTrampoline = trampolineModule(tableArities(engine));
   const finishLibrary = libraryOf(input, { unmarked, plainTrampoline, data });
@@ -72,6 +74,7 @@ export function buildEngine(input: EngineInput): BuiltEngine {
   const code = {
     module: new WebAssembly.Module(module),
     trampoline: new WebAssembly.Module(trampoline),
+    hashRelay: new WebAssembly.Module(hashRelayModule()),
     libraries: linked?.code,
   };
   checkImports(code.module);
@@ -113,6 +116,7 @@ function libraryOf(
   const code = {
     module: new WebAssembly.Module(unmarked),
     trampoline: new WebAssembly.Module(plainTrampoline),
+    hashRelay: new WebAssembly.Module(hashRelayModule()),
   };
   const { compile, added } = sources;
   const work = { code, data, library, script: compile, added };

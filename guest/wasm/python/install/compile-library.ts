@@ -21,7 +21,7 @@ const SHARES = { here: 0, thread: 1 } as const;
 
 export interface LibraryInput {
   /** The engine without marks. */
-  code: Pick<EngineCode, 'module' | 'trampoline'>;
+  code: Omit<EngineCode, 'libraries'>;
   data: DataSegment[];
   /** The archive with the sources. */
   library: Uint8Array;
