@@ -47,8 +47,7 @@ export interface UsageFields {
 
 /** From a cell that serves one call. */
 export interface SingleUseFrames {
-  /** `pid` is set for forks: their pid in the zygote's namespace. */
-  ready: { pid?: number };
+  ready: NoFields;
   /** The module body has run before the call. */
   loaded: NoFields;
   denied: CapabilityFields;
@@ -148,6 +147,7 @@ export interface ZygoteFrames {
 
 /** To a cell that serves one call. */
 export interface ToSingleUse {
+  /** To a fork only the `StartFields`: its zygote has the rest. */
   init: EngineInit & StartFields;
   /** `command` is set for cells of scripts; its standard input is in the parameters. */
   call: { params: unknown; command?: CommandStart };
@@ -196,6 +196,8 @@ export interface ToZygote {
     /** What the zygote installs on itself, and what each fork adds. */
     filter: string;
     fork_filter: string;
+    /** What every fork is told. */
+    cell: EngineInit;
   };
   kill: { id: string };
 }

@@ -356,9 +356,14 @@ export class Runtime implements AsyncDisposable {
 
   async close(): Promise<void> {
     this.#pool.close();
-    await this.#machine.close();
-    await this.#offload.close();
-    this.#receipts.close();
+    const cells = this.#machine.close();
+    try {
+      // While the cells end, because it waits for the disk. If calls are cut off here, the last of them closes the log.
+      this.#receipts.close();
+    } finally {
+      await cells;
+      await this.#offload.close();
+    }
     this.#presence?.remove();
     this.#presence = undefined;
   }

@@ -62,7 +62,7 @@ export const SUBPROCESS_ATTACKS: readonly SkillAttack[] = [
     ['ok'],
     TWICE,
   ),
-  ...group('read_terminal_of_other_call', ['ok'], { ...TWICE, together: true }),
+  ...group('read_terminal_of_other_call see_sockets_of_other_call', ['ok'], { ...TWICE, together: true }),
   ...group('read_swapped_dir', ['capability_denied'], afterSwapOf('directory')),
   ...group('read_swapped_file', ['capability_denied'], afterSwapOf('file')),
 

@@ -14,7 +14,7 @@ import { OurVariants } from './ours.ts';
 import { plainCommand, plainVariants, type Command } from './plain.ts';
 import { measureRounds, type Variant } from './rounds.ts';
 import type { Row } from './statistics.ts';
-import { checkTargets, type Target } from './targets.ts';
+import { checkTargets, crowdTargets, type Target } from './targets.ts';
 import { measureThroughput, type Throughput } from './throughput.ts';
 
 export interface BenchOptions {
@@ -28,14 +28,15 @@ export interface BenchOptions {
 export interface BenchReport {
   machine: MachineFacts;
   jobs: { job: string; rows: Row[] }[];
-  throughput: Throughput;
+  /** With few and with many callers. */
+  crowds: Throughput[];
   /** For a cell that waits for its call. */
   cellBytes: number | undefined;
   peer: string | undefined;
   targets: Target[];
 }
 
-const CALLERS = 8;
+const CALLERS = [8, 32] as const;
 const WAITING_CELLS = 4;
 
 export function runBench(options: BenchOptions): Promise<BenchReport> {
@@ -47,17 +48,17 @@ async function benchIn(folder: string, options: BenchOptions): Promise<BenchRepo
   const peer = options.peer?.name;
   const echo = await measureJob(ECHO_WORDS, folder, options);
   const rewriter = await measureJob(PROMPT_REWRITER, folder, { rounds: options.rounds });
-  const { throughput, cellBytes } = await measureCrowd(folder, options.seconds);
+  const { crowds, cellBytes } = await measureCrowd(folder, options.seconds);
   return {
     machine: { ...machine, loadAtEnd: currentLoad() },
     jobs: [
       { job: ECHO_WORDS.name, rows: echo },
       { job: PROMPT_REWRITER.name, rows: rewriter },
     ],
-    throughput,
+    crowds,
     cellBytes,
     peer,
-    targets: checkTargets(echo, peer),
+    targets: [...checkTargets(echo, peer), ...crowds.flatMap(crowdTargets)],
   };
 }
 
@@ -79,7 +80,7 @@ async function measureJob(
 async function measureCrowd(
   folder: string,
   seconds: number,
-): Promise<Pick<BenchReport, 'throughput' | 'cellBytes'>> {
+): Promise<Pick<BenchReport, 'crowds' | 'cellBytes'>> {
   await using runtime = createRuntime({
     home: join(folder, 'crowd'),
     pool: { size: WAITING_CELLS },
@@ -89,6 +90,7 @@ async function measureCrowd(
   await runtime.warm(skill);
   const cellBytes = meanCellBytes();
   const call = () => runtime.execute(skill, ECHO_WORDS.params, { reject: false });
-  const throughput = await measureThroughput({ callers: CALLERS, seconds, call });
-  return { throughput, cellBytes };
+  const crowds: Throughput[] = [];
+  for (const callers of CALLERS) crowds.push(await measureThroughput({ callers, seconds, call }));
+  return { crowds, cellBytes };
 }

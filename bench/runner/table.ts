@@ -7,13 +7,14 @@ import type { MachineFacts } from './machine.ts';
 import type { BenchReport } from './run-bench.ts';
 import type { Row } from './statistics.ts';
 import type { Target } from './targets.ts';
+import type { Throughput } from './throughput.ts';
 
 export function formatReport(report: BenchReport): string {
   return [
     formatMachine(report.machine),
     ...report.jobs.flatMap(({ job, rows }) => ['', job, formatRows(rows, report.peer)]),
     '',
-    formatCrowd(report),
+    formatCrowds(report),
     '',
     ...report.targets.map(formatTarget),
   ].join('\n');
@@ -43,15 +44,17 @@ function formatRows(rows: readonly Row[], peer: string | undefined): string {
   ]);
 }
 
-function formatCrowd({ throughput, cellBytes }: BenchReport): string {
-  const starts = Object.entries(throughput.starts).map(([start, count]) => `${count} ${start}`);
+function formatCrowds({ crowds, cellBytes }: BenchReport): string {
   const memory = cellBytes === undefined ? 'not readable here' : `${(cellBytes / 1024 ** 2).toFixed(1)} MiB`;
-  return [
-    `${throughput.callers} callers at once: ${throughput.callsPerSecond.toFixed(0)} calls/s, median ` +
-      `${throughput.medianMs.toFixed(1)} ms, p99 ${throughput.p99Ms.toFixed(1)} ms, ${throughput.failed} failed ` +
-      `(${starts.join(', ')})`,
-    `A waiting cell: ${memory} (Pss)`,
-  ].join('\n');
+  return [...crowds.map(formatCrowd), `A waiting cell: ${memory} (Pss)`].join('\n');
+}
+
+function formatCrowd({ callers, callsPerSecond, medianMs, p99Ms, failed, starts }: Throughput): string {
+  const counts = Object.entries(starts).map(([start, count]) => `${count} ${start}`);
+  return (
+    `${callers} callers at once: ${callsPerSecond.toFixed(0)} calls/s, median ` +
+    `${medianMs.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, ${failed} failed (${counts.join(', ')})`
+  );
 }
 
 export function formatTarget({ aim, met, found }: Target): string {

@@ -6,6 +6,7 @@
 import { COLD, POOL, ZYGOTE } from './ours.ts';
 import { PLAIN } from './plain.ts';
 import type { Row } from './statistics.ts';
+import type { Throughput } from './throughput.ts';
 
 export interface Target {
   aim: string;
@@ -27,9 +28,21 @@ export function checkTargets(rows: readonly Row[], peer: string | undefined): Ta
   return [
     atMost('cold jail at most 10 ms over plain python3', cold - plain, 10),
     atMost('pool at most 2 ms', pool, 2),
-    atMost('zygote at most 10 ms', zygote, 10),
+    atMost('zygote at most 3 ms', zygote, 3),
     factor('pool at least 5 times as fast as the peer', other / pool, 5),
     factor('cold jail faster than the peer', other / cold, 1),
+  ];
+}
+
+/** With so many callers in turn, the mean latency is their number divided by the calls per second. */
+export function crowdTargets({ callers, callsPerSecond, p99Ms }: Throughput): Target[] {
+  const found = `${callsPerSecond.toFixed(0)} calls/s`;
+  return [
+    {
+      aim: `${callers} callers: at least 500 calls/s`,
+      ...judged(callsPerSecond, callsPerSecond >= 500, found),
+    },
+    atMost(`${callers} callers: p99 at most 40 ms`, p99Ms, 40),
   ];
 }
 

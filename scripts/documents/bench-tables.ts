@@ -39,13 +39,16 @@ export function formatJailCalls({ jobs: [first, second] }: BenchReport): string 
   ]);
 }
 
-export function formatJailCrowd({ throughput, cellBytes }: BenchReport): string {
-  const { callers, callsPerSecond, medianMs, p99Ms, failed } = throughput;
+export function formatJailCrowd({ crowds, cellBytes }: BenchReport): string {
+  const rows = crowds.map(({ callers, callsPerSecond, medianMs, p99Ms, failed }) => [
+    `${callers} callers at once`,
+    `${callsPerSecond.toFixed(0)} calls/s, ${failed} failed`,
+    `median ${duration(medianMs)}, p99 ${duration(p99Ms)}`,
+  ]);
   return table([
-    ['', ''],
-    [`${callers} callers at once`, `${callsPerSecond.toFixed(0)} calls/s, ${failed} failed`],
-    ['latency for each caller', `median ${duration(medianMs)}, p99 ${duration(p99Ms)}`],
-    ['memory of an idle cell (Pss)', mebibytes(cellBytes)],
+    ['', 'throughput', 'latency for each caller'],
+    ...rows,
+    ['memory of an idle cell (Pss)', mebibytes(cellBytes), ''],
   ]);
 }
 

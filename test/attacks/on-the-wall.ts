@@ -32,7 +32,7 @@ export const ON_THE_WALL: readonly string[] = `
 
 /** A cell forked from a process that others are forked from could see or affect more of them. */
 export const ON_THE_OTHERS: readonly string[] = `
-  read_previous_params poison_interpreter_for_next_call read_terminal_of_other_call
+  read_previous_params poison_interpreter_for_next_call read_terminal_of_other_call see_sockets_of_other_call
   read_neighbour_descriptors read_neighbour_memory kill_parent kill_process_group tamper_with_harness
   replace_modules exec_fresh_interpreter child_keeps_channel_open zipped_daemon_outlives_call close_channel
   forge_ready_frame reply_twice stop_itself die_by_signal crash_interpreter exit_at_import read_any_environment

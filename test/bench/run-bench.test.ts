@@ -23,19 +23,24 @@ test('both jobs are measured with plain Python and the three ways to start a cel
 });
 
 test('no call fails at full load', () => {
-  expect(report.throughput.callsPerSecond).toBeGreaterThan(0);
-  expect(report.throughput.failed).toBe(0);
+  expect(report.crowds.map(({ callers }) => callers)).toEqual([8, 32]);
+  for (const { callsPerSecond, failed } of report.crowds) {
+    expect(callsPerSecond).toBeGreaterThan(0);
+    expect(failed).toBe(0);
+  }
 });
 
 test('only measured targets are judged', () => {
   const measured = report.targets.map(({ met }) => met !== undefined);
-  expect(measured).toEqual([true, true, true, false, false]);
+  expect(measured).toEqual([true, true, true, false, false, true, true, true, true]);
 });
 
 test('the report has a line for each row and target', () => {
   const text = formatReport(report);
   expect(text.match(/^zygote /gm)).toHaveLength(2);
   expect(text).toMatch(/^(met {4}|NOT MET) {2}pool at most 2 ms: [\d.]+ ms$/m);
+  expect(text).toMatch(/^(met {4}|NOT MET) {2}8 callers: at least 500 calls\/s: \d+ calls\/s$/m);
+  expect(text).toMatch(/^(met {4}|NOT MET) {2}32 callers: p99 at most 40 ms: [\d.]+ ms$/m);
   expect(text).not.toMatch(/NaN|undefined/);
 });
 

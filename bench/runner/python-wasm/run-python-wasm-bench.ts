@@ -70,7 +70,10 @@ async function benchIn(folder: string, options: PythonWasmBenchOptions): Promise
     crowd,
     images,
     kernels,
-    targets: [...checkPythonWasmTargets(jobs[0]?.rows ?? [], crowd.cpu), ...checkKernelTargets(kernels)],
+    targets: [
+      ...checkPythonWasmTargets({ rows: jobs[0]?.rows ?? [], start, crowd }),
+      ...checkKernelTargets(kernels),
+    ],
   };
 }
 

@@ -27,8 +27,8 @@ def prepare_streams():
     sys.stderr.reconfigure(errors="backslashreplace")
 
 
-def serve(init, is_locked=False):
-    """`init` is the host's first frame. `is_locked`: the filter is installed already."""
+def serve(init):
+    """`init` is the host's first frame."""
     if init["task"] == "inspect":
         from . import inspector
 
@@ -37,32 +37,44 @@ def serve(init, is_locked=False):
         from . import script
 
         return script.serve(init)
-    reporter = denials.Reporter()
-    if not is_locked:
-        from . import lockdown
+    from . import lockdown
 
-        lockdown.share_one_arena()
-        lockdown.install_filter(bytes.fromhex(init["lockdown"]))
-    os.environ.update(init["env"])
-    if init["proxy_port"]:
-        from . import native_network
+    lockdown.share_one_arena()
+    lockdown.install_filter(bytes.fromhex(init["lockdown"]))
+    return Prepared(init).serve(init)
 
-        native_network.install(init["proxy_port"])
-    else:
-        from . import no_network
 
-        no_network.install()
-    denials.install(init["view"], reporter, init["proxy_port"])
-    if init.get("skills"):
-        from . import native_calls, skills
+class Prepared:
+    """A cell up to where one call differs from another. A zygote makes it once for all its forks."""
 
-        skills.install(native_calls)
-    loader = _Loader(init)
-    if init["preload"]:
-        loader.run()
-        protocol.send({"t": "loaded"})
-    params = protocol.receive()["params"]
-    return answer(lambda: loader.skill()(params))
+    def __init__(self, init):
+        self._port = init["proxy_port"]
+        self._has_skills = init.get("skills")
+        self._watch = denials.Watch(init["view"], denials.Reporter(), self._port)
+        self._loader = _Loader(init)
+        if not self._port:
+            from . import no_network
+
+            no_network.install()
+
+    def serve(self, init):
+        """`init` has the rest: what differs."""
+        if init["env"]:
+            os.environ.update(init["env"])
+        if self._port:
+            from . import native_network
+
+            native_network.install(self._port)
+        self._watch.install()
+        if self._has_skills:
+            from . import native_calls, skills
+
+            skills.install(native_calls)
+        if init["preload"]:
+            self._loader.run()
+            protocol.send({"t": "loaded"})
+        params = protocol.receive()["params"]
+        return answer(lambda: self._loader.skill()(params))
 
 
 class _Loader:

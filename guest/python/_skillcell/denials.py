@@ -155,7 +155,7 @@ class Guard:
         if start >= 0 and not text.startswith("/"):
             # Relative to an open directory, whose path only the kernel knows for sure.
             return
-        full = posixpath.normpath(posixpath.join(os.getcwd(), text))
+        full = posixpath.normpath(text if text.startswith("/") else posixpath.join(os.getcwd(), text))
         allowed = self._writable if access == "write" else self._readable
         if full == "/" and access == "read" or _within(full, allowed):
             if not _within(full, _ALWAYS_READABLE):
@@ -247,10 +247,21 @@ def _causes(error):
         error = error.__cause__ or error.__context__
 
 
+class Watch:
+    """What reports denials and uses, ready to be installed."""
+
+    def __init__(self, view, reporter, proxy_port=0):
+        reporter.observes = view.get("observe", False)
+        self._environ = WatchedEnviron(os.environ, view["env"], reporter)
+        self._guard = Guard(view, reporter, proxy_port)
+
+    def install(self):
+        os.environ = self._environ
+        sys.addaudithook(self._guard)
+
+
 def install(view, reporter, proxy_port=0):
-    reporter.observes = view.get("observe", False)
-    os.environ = WatchedEnviron(os.environ, view["env"], reporter)
-    sys.addaudithook(Guard(view, reporter, proxy_port))
+    Watch(view, reporter, proxy_port).install()
 
 
 def _within(path, roots):

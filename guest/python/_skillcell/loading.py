@@ -22,7 +22,7 @@ class _BundleLoader(importing.SourceFileLoader):
 
     def get_code(self, fullname):
         try:
-            with open(_BYTECODE + self.path, "rb") as file:
+            with open(_BYTECODE + self.path, "rb", buffering=0) as file:
                 return marshal.loads(file.read())
         except FileNotFoundError:
             return super().get_code(fullname)

@@ -18,12 +18,16 @@ class Closed(Exception):
 
 def send(frame, encoded_value=None):
     """Sends one frame. `encoded_value` is JSON text that becomes the key `value` as is."""
+    _write_all(encoded(frame, encoded_value))
+
+
+def encoded(frame, encoded_value=None):
     text = _dumps(frame)
     if encoded_value is not None:
         text = text[:-1] + ', "value": ' + encoded_value + "}"
     # A lone surrogate cannot be encoded as UTF-8; with backslashreplace it becomes its JSON escape.
     body = text.encode("utf-8", "backslashreplace")
-    _write_all(len(body).to_bytes(4, "little") + body)
+    return len(body).to_bytes(4, "little") + body
 
 
 def ask(number, op, args, payload):

@@ -16,11 +16,25 @@ export interface CellIdentity {
   gid: number;
 }
 
+/** The ids of our own user namespace. The kernel lets them be written once. */
+export interface IdMaps {
+  uid: string;
+  gid: string;
+}
+
+export function ownIdMaps(): IdMaps {
+  return { uid: readMap('/proc/self/uid_map'), gid: readMap('/proc/self/gid_map') };
+}
+
 /**
  * Undefined if the host is not root: the cell then has the host user's uid and only sees what is mounted. A root host
  * drops to the owner of the writable paths, or to our own id.
  */
-export function cellIdentity(grant: Pick<Grant, 'filesystem'>, cellId: number): CellIdentity | undefined {
+export function cellIdentity(
+  grant: Pick<Grant, 'filesystem'>,
+  cellId: number,
+  maps: IdMaps = ownIdMaps(),
+): CellIdentity | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const writable = grant.filesystem.filter((path) => path.access === 'read-write' && !path.isPin);
   const owners = new Map(writable.map((path) => [path.host, statSync(path.host)]));
@@ -31,7 +45,6 @@ export function cellIdentity(grant: Pick<Grant, 'filesystem'>, cellId: number): 
   const identity = owner
     ? { uid: owner.uid, gid: owner.gid === 0 ? owner.uid : owner.gid }
     : { uid: cellId, gid: cellId };
-  const maps = { uid: readMap('/proc/self/uid_map'), gid: readMap('/proc/self/gid_map') };
   const missing = (['uid', 'gid'] as const).find((kind) => !isMapped(identity[kind], maps[kind]));
   if (missing) throw notMapped(missing, identity[missing]);
   return identity;

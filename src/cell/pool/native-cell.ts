@@ -7,7 +7,7 @@
 import { createFaultOwner, createFaultOwnerAsync } from '../../fault-owner.ts';
 import type { StartKind } from '../../outcome.ts';
 import { hasGateway } from '../../policy/grant.ts';
-import type { CellGateway, CellParts, OpenGateway, OpenSkills, Zygote } from '../contract.ts';
+import type { Artifact, CellGateway, CellParts, OpenGateway, OpenSkills, Zygote } from '../contract.ts';
 import { withGateway } from '../native-env.ts';
 import { makePlaceholders } from '../protocol/placeholders.ts';
 import { Session } from '../protocol/session.ts';
@@ -56,12 +56,17 @@ async function fork(place: NativePlace, zygote: Zygote): Promise<Session> {
   const gateway = gatewayFor(place, placeholders, zygote.gatewayFolder());
   try {
     const process = await zygote.fork(gateway?.folder);
-    const parts = { process, artifact, grant, gateway, placeholders, openSkills };
+    const parts = { process, artifact: forkOf(artifact), grant, gateway, placeholders, openSkills };
     return new Session({ ...parts, start: 'zygote', preload: false });
   } catch (error) {
     gateway?.close();
     throw error;
   }
+}
+
+/** Its zygote has been told everything but what differs between calls. */
+function forkOf(artifact: Artifact): Artifact {
+  return { ...artifact, init: () => ({}) };
 }
 
 function gatewayFor(

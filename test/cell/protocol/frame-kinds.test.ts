@@ -29,7 +29,7 @@ type FieldsOf<Frames> = { [Kind in keyof Frames]: readonly NameIn<Frames[Kind]>[
 const EVENT = ['capability', 'asked', 'declared'] as const;
 const FAILURE = ['type', 'message', 'trace', 'denied', 'explained', 'limit'] as const;
 const SINGLE_USE: FieldsOf<SingleUseFrames> = {
-  ready: ['pid'],
+  ready: [],
   loaded: [],
   denied: EVENT,
   used: EVENT,
@@ -68,7 +68,16 @@ const INIT: readonly (readonly [file: string, fields: readonly string[]])[] = [
   ],
   [
     `${NATIVE}/zygote.py`,
-    fields<ToZygote['init']>('modules', 'siblings', 'limits', 'masked', 'gateway', 'filter', 'fork_filter'),
+    fields<ToZygote['init']>(
+      'modules',
+      'siblings',
+      'limits',
+      'masked',
+      'gateway',
+      'filter',
+      'fork_filter',
+      'cell',
+    ),
   ],
   [
     `${INNER}/wasm_cell.py`,

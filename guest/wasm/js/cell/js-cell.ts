@@ -204,6 +204,7 @@ export class JsCell {
     engine.fuel = BigInt(this.#options.init.limits.fuel);
     if (this.#runsBody(engine)) {
       this.#bodyOutput = bodyOutput;
+      this.#snapshot.image.release();
       this.#snapshot = this.#takeSnapshot();
     } else {
       this.#letGo(engine);

@@ -8,6 +8,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { attend } from '../../cell/attend.ts';
 import { ChannelBroker } from '../../cell/broker.ts';
 import { Channel, type Frame } from '../../cell/channel.ts';
+import { compileFile } from '../../cell/compile.ts';
 import { GuestEnd, type ModuleFacts } from '../../contract.ts';
 import type { EngineCode } from '../engine/quickjs.ts';
 import type { JsInit } from '../../../protocol.ts';
@@ -86,7 +87,7 @@ function reset(): void {
 }
 
 function compile(): EngineCode {
-  return { module: new WebAssembly.Module(readFileSync(`${engineFolder}/engine.wasm`)), facts };
+  return { module: compileFile(`${engineFolder}/engine.wasm`), facts };
 }
 
 /** Fails if the skill may have less memory than the engine starts with; the call reports it. */

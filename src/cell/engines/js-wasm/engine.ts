@@ -13,7 +13,7 @@ import type { Artifact, Engine, LaunchSpec } from '../../contract.ts';
 import { stageGuestCode } from '../node-process/guest-code.ts';
 import { heapLimitBehind } from '../node-process/heap-limit.ts';
 import { findNode } from '../node-process/node-binary.ts';
-import { SERVING_FLAGS } from '../node-process/serving-flags.ts';
+import { SERVING_ENV, SERVING_FLAGS } from '../node-process/serving-flags.ts';
 import { nodeSpec } from '../node-process/spec.ts';
 import { markInUse } from '../node-process/staged-folders.ts';
 import { unboundStart } from '../node-process/unbound-start.ts';
@@ -94,6 +94,7 @@ export class JsWasmEngine extends WasmEngine implements Engine {
           `--wasm-max-mem-pages=${pagesOf(grant)}`,
           INLINING_FLAG,
         ],
+        env: SERVING_ENV,
       });
     };
     return {

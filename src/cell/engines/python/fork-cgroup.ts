@@ -12,6 +12,12 @@ export interface ForkCgroupOptions {
   zygotePid: () => number | undefined;
 }
 
+/** `cgroup` is set if the child has it to itself. */
+export interface NewChild {
+  pid: number;
+  cgroup?: Cgroup | undefined;
+}
+
 export class ForkCgroup {
   readonly #options: ForkCgroupOptions;
   /** Where the zygote is or is moving to; no known fork is in it yet. */
@@ -43,15 +49,23 @@ export class ForkCgroup {
     if (this.#closed) this.close();
   }
 
-  /** Pids that may belong to new children. */
-  members(): number[] {
-    return [...(this.#next?.members() ?? []), ...(this.#last?.members() ?? [])];
+  /**
+   * The new child for which this holds, with the cgroup that it started in if it is the first child there; the next child
+   * then gets another. Undefined if it is in none of the groups of new children.
+   */
+  find(isChild: (pid: number) => boolean): NewChild | undefined {
+    const zygote = this.#options.zygotePid();
+    const childIn = (group: Cgroup | undefined): number | undefined =>
+      group?.members().find((pid) => pid !== zygote && isChild(pid));
+    const first = childIn(this.#next);
+    if (first !== undefined) return { pid: first, cgroup: this.#adopt() };
+    const late = childIn(this.#last);
+    return late === undefined ? undefined : { pid: late };
   }
 
-  /** Returns the cgroup that this child started in, if it is the first child there; the next child gets another. */
-  adopt(pid: number): Cgroup | undefined {
+  #adopt(): Cgroup | undefined {
     const group = this.#next;
-    if (!group || !this.#hasMoved || !group.members().includes(pid)) return undefined;
+    if (!group || !this.#hasMoved) return undefined;
     this.#last = group;
     this.#next = undefined;
     unattended(this.prepare());

@@ -12,6 +12,7 @@ import type { CellProcess, ExitInfo, KillReason, ProcessUsage } from '../../cont
 import type { Cgroup } from '../../linux/cgroup/cgroup.ts';
 import { Meter } from '../../linux/meter.ts';
 import { startWatchdog } from '../../linux/watchdog.ts';
+import type { NewChild } from './fork-cgroup.ts';
 
 /**
  * How long a zygote may take to kill a child before the zygote itself is killed with all its children. Normally it kills
@@ -23,10 +24,8 @@ export interface ForkedProcessOptions {
   channel: Socket;
   log: Socket;
   grant: Grant;
-  /** Host pids of the zygote and its children. */
-  siblings: () => number[];
-  /** Returns the cgroup that the child started in, if the child has it to itself. */
-  adopt: (pid: number) => Cgroup | undefined;
+  /** Finds the child among the new ones of its zygote. */
+  find: (isChild: (pid: number) => boolean) => NewChild | undefined;
   makeCgroup: () => Promise<Cgroup | undefined>;
   /** Asks the zygote to kill this child. */
   end: () => void;
@@ -43,7 +42,11 @@ export class ForkedProcess implements CellProcess {
   #killReason: KillReason | undefined;
   #cgroup: Cgroup | undefined;
   #meter: Meter | undefined;
-  #attached: Promise<void> | undefined;
+  /** Resolves once the zygote has said which process it is, and that process is in its cgroup. */
+  readonly #attached = Promise.withResolvers<void>();
+  #isKnown = false;
+  /** Its pid in the zygote's namespace. */
+  #reported: unknown;
   #hasExited = false;
   #stopWatchdog: () => void = () => undefined;
   #grace: NodeJS.Timeout | undefined;
@@ -53,23 +56,25 @@ export class ForkedProcess implements CellProcess {
     this.channel = options.channel;
     this.logs = [options.log];
     this.exited = new Promise((resolve) => (this.#settleExit = resolve));
+    // A failure is reported through confine().
+    this.#attached.promise.catch(() => undefined);
   }
 
   get killReason(): KillReason | undefined {
     return this.#killReason;
   }
 
-  /** Called when the zygote reports the fork, long before the child itself is ready. */
+  /** Called when the zygote reports the fork, often before the child itself is ready. */
   onForked(pid: unknown): void {
-    if (this.#attached) return;
-    const { siblings, adopt } = this.#options;
-    const hostPid = siblings().find((candidate) => pidInside(candidate) === pid);
-    if (hostPid === undefined) return;
-    const cgroup = adopt(hostPid);
+    this.#reported = pid;
+    if (this.#isKnown) return;
+    const found = this.#options.find((candidate) => pidInside(candidate) === pid);
+    if (found === undefined) return;
+    this.#isKnown = true;
+    const { pid: hostPid, cgroup } = found;
     if (cgroup) this.#useCgroup(cgroup, hostPid);
-    this.#attached = cgroup ? Promise.resolve() : this.#move(hostPid);
-    // A failure is reported through confine().
-    this.#attached.catch(() => undefined);
+    const attached = cgroup ? Promise.resolve() : this.#move(hostPid);
+    attached.then(this.#attached.resolve, this.#attached.reject);
   }
 
   #useCgroup(cgroup: Cgroup | undefined, hostPid: number): void {
@@ -87,10 +92,10 @@ export class ForkedProcess implements CellProcess {
     await cgroup?.attach(hostPid);
   }
 
-  async confine(ready: Record<string, unknown>): Promise<boolean> {
-    this.onForked(ready['pid']);
+  async confine(): Promise<boolean> {
     const { grant } = this.#options;
-    await this.#attached;
+    if (this.#reported !== undefined) this.onForked(this.#reported);
+    if (this.#reported === undefined || this.#isKnown) await this.#attached.promise;
     const meter = this.#meter;
     if (!meter || this.#hasExited) return false;
     this.#stopWatchdog = startWatchdog({
@@ -122,8 +127,10 @@ export class ForkedProcess implements CellProcess {
     this.#hasExited = true;
     clearTimeout(this.#grace);
     this.#stopWatchdog();
+    this.#attached.resolve();
     const { grant, channel, log } = this.#options;
-    const limit = this.#meter?.stop(exit, grant.limits.cpu);
+    // Of a cell that is done, everything has been read.
+    const limit = this.#killReason === 'done' ? undefined : this.#meter?.stop(exit, grant.limits.cpu);
     this.#killReason ??= limit;
     unattended(this.#cgroup?.remove());
     channel.end();

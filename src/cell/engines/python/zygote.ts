@@ -18,7 +18,7 @@ import type { ForkingProcess, ForkingWall } from './forking-wall.ts';
 import { withGateway } from '../../native-env.ts';
 import { makeRunFolder, type RunFolder } from '../../linux/run-folder.ts';
 import { tryConfine } from '../../protocol/session.ts';
-import { ForkCgroup } from './fork-cgroup.ts';
+import { ForkCgroup, type NewChild } from './fork-cgroup.ts';
 import { ForkedProcess } from './forked-process.ts';
 
 const GUEST_RUN_DIR = '/run/zygote';
@@ -94,8 +94,7 @@ export class PythonZygote implements Zygote {
       channel: connect(join(this.#runDir, 'socket')),
       log: connect(join(this.#runDir, 'socket')),
       grant,
-      siblings: () => [...this.#forkCgroup.members(), ...this.#jailed.members()],
-      adopt: (pid) => this.#forkCgroup.adopt(pid),
+      find: (isChild) => this.#forkCgroup.find(isChild) ?? this.#inJail(isChild),
       makeCgroup: () => wall.cgroupFor(grant),
       end: () => this.#send({ t: 'kill', id: name }),
       endAll: () => this.#end(),
@@ -116,6 +115,12 @@ export class PythonZygote implements Zygote {
   close(): void {
     this.#closing = true;
     this.#endWhenIdle();
+  }
+
+  /** A child that was forked before the zygote had moved to the first group of children. */
+  #inJail(isChild: (pid: number) => boolean): NewChild | undefined {
+    const pid = this.#jailed.members().find((member) => member !== this.#jailed.innerPid && isChild(member));
+    return pid === undefined ? undefined : { pid };
   }
 
   /** Mount point for the gateway folder of each fork. */
@@ -182,6 +187,7 @@ export class PythonZygote implements Zygote {
       gateway,
       filter: filters.zygote.toString('hex'),
       fork_filter: filters.fork.toString('hex'),
+      cell: artifact.init(grant),
     });
   }
 

@@ -30,8 +30,11 @@ export function readNumber(file: string): number | undefined {
 
 /** Reads a `key number` line of a file; undefined if it is missing. */
 export function readField(file: string, key: string): number | undefined {
-  const line = readText(file)
-    ?.split('\n')
-    .find((one) => one.startsWith(`${key} `));
+  return fieldOf(readText(file), key);
+}
+
+/** The same of its text. */
+export function fieldOf(text: string | undefined, key: string): number | undefined {
+  const line = text?.split('\n').find((one) => one.startsWith(`${key} `));
   return line === undefined ? undefined : Number(line.slice(key.length + 1));
 }

@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { cpuMsOf } from '../memory-watch.ts';
 import type { Cgroup, CgroupDriver, CgroupLimits } from './contract.ts';
 import { driverOf, makeParent, parentName, removeWithRetries, type GroupPlan } from './directories.ts';
-import { readField, readNumber, readText, write, writeIfPresent } from './files.ts';
+import { fieldOf, readText, write, writeIfPresent } from './files.ts';
+import { KeptFiles } from './kept-files.ts';
 import { attachTo, killMembers, membersOf } from './members.ts';
 
 /** The directory of our own group in each hierarchy, below which we create groups. */
@@ -49,18 +50,25 @@ function planGroup(parents: V1Roots, name: string, limits: CgroupLimits): GroupP
   return { directories: distinct(group), steps, open: () => groupAt(group) };
 }
 
-/** The interface to an existing group. */
+/** The interface to an existing group. If it is used again, its counters stay open until it is removed. */
 export function groupAt(group: V1Roots): Cgroup {
   const directories = distinct(group);
+  const files = new KeptFiles();
   return {
     attach: (pid) => attachTo(directories, pid),
     members: () => membersOf(group.memory),
-    usage: () => usageOf(group),
+    usage: () => usageOf(group, files),
     limitTcp: (memory) => limitTcp(group.memory, memory),
-    oomKilled: () => wasOomKilled(group.memory),
+    oomKilled: () => wasOomKilled(group.memory, files),
     kill: () => killGroup(group),
-    renew: () => renewGroup(group),
-    remove: () => removeWithRetries(directories),
+    renew: () => {
+      files.keep();
+      return renewGroup(group, files);
+    },
+    remove: () => {
+      files.close();
+      return removeWithRetries(directories);
+    },
   };
 }
 
@@ -79,25 +87,23 @@ function limitTcp(directory: string, memory: number): void {
   writeIfPresent(join(directory, 'memory.kmem.tcp.limit_in_bytes'), Math.min(memory, TCP_BUFFER_BYTES));
 }
 
-function usageOf({ memory, cpuacct }: V1Roots): { cpuMs: number; memoryPeakBytes: number } {
+function usageOf({ memory, cpuacct }: V1Roots, files: KeptFiles): { cpuMs: number; memoryPeakBytes: number } {
+  const peakOf = (counter: string): number =>
+    files.number(join(memory, `${counter}.max_usage_in_bytes`)) ?? 0;
   return {
-    cpuMs: cpuacct === undefined ? cpuMsOf(membersOf(memory)) : cpuMsFrom(cpuacct),
-    memoryPeakBytes: peakOf(memory, 'memory') + peakOf(memory, 'memory.kmem.tcp'),
+    cpuMs: cpuacct === undefined ? cpuMsOf(membersOf(memory)) : cpuMsFrom(cpuacct, files),
+    memoryPeakBytes: peakOf('memory') + peakOf('memory.kmem.tcp'),
   };
 }
 
-function peakOf(directory: string, counter: string): number {
-  return readNumber(join(directory, `${counter}.max_usage_in_bytes`)) ?? 0;
+function cpuMsFrom(cpuacct: string, files: KeptFiles): number {
+  return (files.number(join(cpuacct, 'cpuacct.usage')) ?? 0) / NANOSECONDS_PER_MS;
 }
 
-function cpuMsFrom(cpuacct: string): number {
-  return (readNumber(join(cpuacct, 'cpuacct.usage')) ?? 0) / NANOSECONDS_PER_MS;
-}
-
-function wasOomKilled(memory: string): boolean {
+function wasOomKilled(memory: string, files: KeptFiles): boolean {
   // Kernels before 4.13 do not count kills; a failed charge is the best indication there.
-  const kills = readField(join(memory, 'memory.oom_control'), 'oom_kill');
-  return (kills ?? readNumber(join(memory, 'memory.failcnt')) ?? 0) > 0;
+  const kills = fieldOf(files.read(join(memory, 'memory.oom_control')), 'oom_kill');
+  return (kills ?? files.number(join(memory, 'memory.failcnt')) ?? 0) > 0;
 }
 
 function killGroup({ memory, pids }: V1Roots): void {
@@ -109,17 +115,17 @@ function killGroup({ memory, pids }: V1Roots): void {
 /** The pages that a zygote wrote while it was inside, which stay charged, and kernel memory that is freed later. */
 const MAX_RESIDUE_BYTES = 1024 * 1024;
 
-function renewGroup(group: V1Roots): boolean {
+function renewGroup(group: V1Roots, files: KeptFiles): boolean {
   const { memory, cpuacct } = group;
   try {
     if (distinct(group).some((directory) => readText(join(directory, 'cgroup.procs')) !== '')) return false;
-    if (wasOomKilled(memory)) return false;
-    if ((readNumber(join(memory, 'memory.usage_in_bytes')) ?? Infinity) > MAX_RESIDUE_BYTES) return false;
-    for (const counter of ['memory', 'memory.kmem.tcp'])
-      writeIfPresent(join(memory, `${counter}.max_usage_in_bytes`), 0);
-    // Only kernels that do not count kills are judged by it.
-    writeIfPresent(join(memory, 'memory.failcnt'), 0);
-    if (cpuacct !== undefined) write(join(cpuacct, 'cpuacct.usage'), 0);
+    if (wasOomKilled(memory, files)) return false;
+    if ((files.number(join(memory, 'memory.usage_in_bytes')) ?? Infinity) > MAX_RESIDUE_BYTES) return false;
+    files.write(join(memory, 'memory.max_usage_in_bytes'), 0);
+    // Where kills are counted, failed charges are not asked for.
+    for (const counter of ['memory.kmem.tcp.max_usage_in_bytes', 'memory.failcnt'])
+      if (files.read(join(memory, counter)) !== undefined) files.write(join(memory, counter), 0);
+    if (cpuacct !== undefined) files.write(join(cpuacct, 'cpuacct.usage'), 0);
     return true;
   } catch {
     return false;

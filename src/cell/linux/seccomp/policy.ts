@@ -125,7 +125,11 @@ function lockdownRules({ exec, sockets }: Omit<LockdownOptions, 'arch'>): Filter
 }
 
 /** A zygote calls these for its forks, so their rules cannot be in its own filter. */
-const CALLS_OF_A_ZYGOTE: ReadonlySet<SyscallName> = new Set(['mount', 'clone', 'clone3', 'fork', 'vfork']);
+const CALLS_OF_A_ZYGOTE: ReadonlySet<SyscallName> = new Set([
+  ...(['mount', 'clone', 'clone3', 'fork', 'vfork'] as const),
+  // For the network namespaces that its forks leave empty.
+  ...(['setns', 'unshare'] as const),
+]);
 
 export interface ForkFilters {
   /** Installed once, by the zygote on itself; every fork inherits it. */

@@ -6,7 +6,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PythonWasmInit } from '../../../../guest/protocol.ts';
-import { readEngine, type Engine } from '../../../../guest/wasm/python/cell/engine-files.ts';
+import { openEngine, readEngine, type Engine } from '../../../../guest/wasm/python/cell/engine-files.ts';
+import type { StoredBytes } from '../../../../guest/wasm/imaged/memory.ts';
 import { ports } from '../../../../guest/wasm/python/cell/ports.ts';
 import { PythonCell } from '../../../../guest/wasm/python/cell/python-cell.ts';
 import { FixedTree } from '../../../../guest/wasm/python/files/fixed-tree.ts';
@@ -26,6 +27,12 @@ export function readInstalled(home: string): Engine {
   return readEngine(join(image, '..', '..', 'code'), join(image, 'base'));
 }
 
+/** The same with the image in its file, as in a cell. */
+export function openInstalled(home: string): Engine<StoredBytes> {
+  const [image = ''] = imageFolders(home);
+  return openEngine({ code: join(image, '..', '..', 'code'), image: join(image, 'base') });
+}
+
 /** Files of the skill images saved for the newest base image. */
 export function savedImages(home: string): string[] {
   const skills = join(imageFolders(home).at(-1) ?? '', 'skills');
@@ -37,7 +44,7 @@ export function savedImages(home: string): string[] {
 }
 
 export interface TestCellOptions {
-  engine: Engine;
+  engine: Engine<Uint8Array | StoredBytes>;
   source: string;
   saved?: Buffer | undefined;
   pages?: number;

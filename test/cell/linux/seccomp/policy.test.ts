@@ -124,7 +124,7 @@ describe('the filters of a fork', () => {
   });
 
   it('leave the zygote the calls that it needs, even those that a manifest denies', () => {
-    const needed = { clone: 56, mount: 165, wait4: 61, accept4: 288, kill: 62 };
+    const needed = { clone: 56, mount: 165, wait4: 61, accept4: 288, kill: 62, setns: 308, unshare: 272 };
     const filters = forkFilters({
       arch: 'x64',
       syscalls: { deny: Object.keys(needed) },
