@@ -7,6 +7,8 @@
 
 /** A use counts half after this time. */
 const HALF_LIFE_MS = 5 * 60_000;
+/** Longer starts count as this long: a skill decides itself how long its own code takes to load. */
+const MAX_START_MS = 1000;
 
 export interface Kept {
   /** Memory of its cells. */
@@ -70,13 +72,19 @@ export class Keeper<T extends Kept> {
     const entries = [...this.#entries];
     const latest = Math.max(...entries.map(([, { usedAt }]) => usedAt));
     const candidates = entries.filter(([, { usedAt }]) => usedAt < latest);
-    const values = candidates.map(([key, entry]) => ({ key, worth: this.#worth(entry) }));
-    return values.toSorted((a, b) => a.worth - b.worth)[0]?.key;
+    const values = candidates.map(([key, entry]) => ({
+      key,
+      worth: this.#worth(entry),
+      usedAt: entry.usedAt,
+    }));
+    return values.toSorted((a, b) => a.worth - b.worth || a.usedAt - b.usedAt)[0]?.key;
   }
 
   #worth(entry: Entry<T>): number {
     const { bytes, startMs = 0 } = entry.value;
-    return (this.#usesOf(entry) * startMs) / Math.max(1, bytes);
+    // Its cells have ended, so there is nothing to keep.
+    if (bytes === 0) return 0;
+    return (this.#usesOf(entry) * Math.min(startMs, MAX_START_MS)) / bytes;
   }
 
   #usesOf({ uses, usedAt }: Entry<T>): number {

@@ -69,6 +69,29 @@ describe('the first to go', () => {
     expect(keeper.worst()).toBe('not started');
   });
 
+  it('is one whose cells have ended, because it keeps nothing', () => {
+    add('ready', [100, 20]);
+    add('ended', [100, 0]);
+    add('latest', [100, 20]);
+    expect(keeper.worst()).toBe('ended');
+  });
+
+  it('is the one used longest ago, if none keeps anything, in whatever order they came', () => {
+    add('early', [undefined, 0]);
+    add('late', [undefined, 0]);
+    keeper.use('early');
+    now++;
+    add('latest', [undefined, 0]);
+    expect(keeper.worst()).toBe('late');
+  });
+
+  it('is the one that was used less, even if the start of the other is drawn out', () => {
+    add('drawn out', [60_000, 20]);
+    add('usual', [100, 20], 20);
+    add('latest', [100, 20]);
+    expect(keeper.worst()).toBe('drawn out');
+  });
+
   it('does not exist if there is only one', () => {
     add('only', [100, 20]);
     expect(keeper.worst()).toBeUndefined();
