@@ -17,7 +17,11 @@ const INIT: JsInit = {
 };
 
 export async function rehearse(code: EngineCode, prelude: ReadonlyMap<string, string>): Promise<void> {
-  await run(code, prelude);
+  try {
+    await run(code, prelude);
+  } catch {
+    // The skill may have less memory than this one takes, or the engine; its own start reports that.
+  }
   collectNow();
 }
 
