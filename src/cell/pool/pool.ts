@@ -17,6 +17,8 @@ import { Spares } from './spares.ts';
 const MIB = 1024 * 1024;
 /** Of the machine's memory, for cells that wait. */
 const SHARE_OF_MEMORY = 1 / 8;
+/** Of that memory, for processes that have no skill yet. */
+const SHARE_OF_SPARES = 1 / 4;
 const LEAST_MEMORY = 256 * MIB;
 const MOST_MEMORY = 1024 * MIB;
 /** Reading how much memory processes hold takes about as long as a call. */
@@ -80,7 +82,8 @@ export class Pool {
       ...options,
     };
     this.#gates = new DepthGates(this.#options);
-    this.#spares = new Spares({ home, most: this.#options.spares });
+    const { spares: most, maxMemory } = this.#options;
+    this.#spares = new Spares({ home, most, maxBytes: maxMemory * SHARE_OF_SPARES });
     const maxStarts = Math.max(Math.min(2, cores), Math.floor(cores / 2));
     this.#starts = new Gate({ maxConcurrent: maxStarts, maxQueue: Number.POSITIVE_INFINITY });
   }

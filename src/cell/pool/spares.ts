@@ -14,11 +14,15 @@ import { SpareProcess } from '../protocol/spare-process.ts';
 const DEMAND_MS = 60_000;
 /** A start takes CPU time from the call that caused it, so it waits for a moment. */
 const REFILL_MS = 20;
+/** What one counts at least: it holds less until it has rehearsed. */
+const LEAST_BYTES = 32 * 1024 * 1024;
 
 export interface SparesOptions {
   home: string;
   /** Maximum number of waiting processes that start alike. */
   most: number;
+  /** Maximum memory of all waiting processes. */
+  maxBytes: number;
 }
 
 /** Processes that start alike. */
@@ -65,14 +69,17 @@ export class Spares {
 
   /** Memory of all waiting processes. */
   get bytes(): number {
-    const waiting = [...this.#kinds.values()].flatMap((kind) => kind.waiting);
-    return waiting.reduce((sum, { bytes }) => sum + bytes, 0);
+    return this.#waiting.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   close(): void {
     this.#closed = true;
     for (const kind of this.#kinds.values()) retire(kind);
     this.#kinds.clear();
+  }
+
+  get #waiting(): SpareProcess[] {
+    return [...this.#kinds.values()].flatMap((kind) => kind.waiting);
   }
 
   #kindOf(start: KindStart): Kind {
@@ -97,8 +104,23 @@ export class Spares {
     const name = [...this.#kinds].find(([, known]) => known === kind)?.[0];
     // What processes start from may have been replaced, and then no skill would get one of these.
     if (kind.needed.length === 0 || name !== nameOf(kind)) return this.#forget(name, kind);
-    if (kind.waiting.length < wanted) return this.#start(kind);
+    if (kind.waiting.length < wanted && this.#makeRoom(kind)) return this.#start(kind);
     this.#lookIn(DEMAND_MS, kind);
+  }
+
+  /** Ends those of the kinds needed longest ago until there is room for another one of this kind; false if there is none. */
+  #makeRoom(kind: Kind): boolean {
+    const others = [...this.#kinds.values()].filter((one) => one !== kind);
+    const ending = others.toSorted((a, b) => lastNeed(a) - lastNeed(b));
+    const held = this.#waiting.reduce((sum, { bytes }) => sum + Math.max(bytes, LEAST_BYTES), 0);
+    let excess = held + LEAST_BYTES - this.#options.maxBytes;
+    for (const { waiting } of ending)
+      while (excess > 0 && waiting.length > 0) {
+        const spare = waiting.pop();
+        excess -= Math.max(spare?.bytes ?? 0, LEAST_BYTES);
+        spare?.close();
+      }
+    return excess <= 0;
   }
 
   #forget(name: string | undefined, kind: Kind): void {
@@ -119,6 +141,10 @@ export class Spares {
       }),
     );
   }
+}
+
+function lastNeed({ needed }: Kind): number {
+  return needed.at(-1) ?? 0;
 }
 
 function retire(kind: Kind): void {

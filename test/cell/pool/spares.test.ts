@@ -165,6 +165,28 @@ describe('a process without a skill', () => {
     expect(places().length).toBeGreaterThan(0);
   });
 
+  test('takes no more of the memory than a quarter, however many kinds there are', async () => {
+    const { runtime, script } = open({ maxStandby: 1, maxMemory: 256 * 2 ** 20 });
+    for (let kind = 0; kind < 4; kind++)
+      for (let n = 0; n < 3; n++)
+        await call(runtime, await script(JS, { limits: { memory: `${64 + kind}MiB` } }));
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    // Two that wait, and one of the skill that is warm.
+    expect(places().length).toBeLessThanOrEqual(3);
+    expect(places().length).toBeGreaterThan(0);
+  });
+
+  test('reports that its skill may have too little memory as a process that started for it', async () => {
+    const { runtime, script } = open();
+    for (let n = 0; n < 5; n++) {
+      const skill = await script(JS, { limits: { memory: '2MiB' } });
+      expect(await call(runtime, skill)).toMatchObject({
+        error: { code: 'resource_exceeded', detail: { limit: 'memory' } },
+      });
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+  });
+
   test.each([
     ['dies', (): void => descendants().forEach(end)],
     [
