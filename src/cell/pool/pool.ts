@@ -150,23 +150,25 @@ export class Pool {
   #makeRoom(): void {
     const { size, maxStandby, maxMemory } = this.#options;
     const most = Math.max(1, Math.floor(maxStandby / size));
-    this.#dropWhile(() => this.#sources.size > most);
+    while (this.#sources.size > most && this.#dropWorst() !== undefined);
     const now = performance.now();
     if (now - this.#weighedAt < WEIGH_MS) return;
     this.#weighedAt = now;
-    let bytes = this.#sources.bytes + this.#spares.bytes;
-    this.#dropWhile((dropped) => (bytes -= dropped) > maxMemory);
+    let excess = this.#sources.waitingBytes + this.#spares.bytes - maxMemory;
+    while (excess > 0) {
+      const freed = this.#dropWorst(({ isWaiting }) => isWaiting);
+      if (freed === undefined) return;
+      excess -= freed;
+    }
   }
 
-  /** Drops the worst source as long as `isTooMuch`, which gets the memory of the one dropped before. */
-  #dropWhile(isTooMuch: (droppedBytes: number) => boolean): void {
-    let dropped = 0;
-    while (isTooMuch(dropped)) {
-      const worst = this.#sources.worst();
-      if (worst === undefined) return;
-      dropped = this.#sources.get(worst)?.bytes ?? 0;
-      this.#drop(worst);
-    }
+  /** Returns how much memory that frees; undefined if there is none to drop. */
+  #dropWorst(helps?: (source: CellSource) => boolean): number | undefined {
+    const worst = this.#sources.worst(helps);
+    if (worst === undefined) return undefined;
+    const freed = this.#sources.get(worst)?.waitingBytes ?? 0;
+    this.#drop(worst);
+    return freed;
   }
 
   #drop(key: string): void {

@@ -73,7 +73,15 @@ export class ReusablePool implements CellSource {
   }
 
   get bytes(): number {
-    return [...this.#cells].reduce((sum, { bytes }) => sum + bytes, 0);
+    return bytesOf([...this.#cells]);
+  }
+
+  get isWaiting(): boolean {
+    return this.#idle.length > 0;
+  }
+
+  get waitingBytes(): number {
+    return bytesOf(this.#idle);
   }
 
   get startMs(): number | undefined {
@@ -127,6 +135,10 @@ export class ReusablePool implements CellSource {
     this.#cells.add(cell);
     return cell;
   }
+}
+
+function bytesOf(cells: readonly WarmCell[]): number {
+  return cells.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 /** False if the caller cancelled while the call waited. */

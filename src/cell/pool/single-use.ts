@@ -108,7 +108,17 @@ export class SingleUsePool implements CellSource {
   }
 
   get bytes(): number {
-    return this.#cells.reduce((sum, { bytes }) => sum + bytes, 0);
+    const waiting = [...this.#cells, this.#zygote, this.#successor];
+    return waiting.reduce((sum, one) => sum + (one?.bytes ?? 0), 0);
+  }
+
+  get isWaiting(): boolean {
+    return this.#cells.length > 0 || this.#zygote !== undefined;
+  }
+
+  /** A call takes its cell out. */
+  get waitingBytes(): number {
+    return this.bytes;
   }
 
   get startMs(): number | undefined {
@@ -162,7 +172,13 @@ export class SingleUsePool implements CellSource {
     if (this.#closed) return undefined;
     const { engine, artifact, grant } = this.#place;
     const zygote = withoutFaultOwner(() => engine.openZygote?.(artifact, grant));
-    unattended(zygote?.ready.then((ready) => ready || this.#onFailedZygote(zygote)));
+    const began = performance.now();
+    unattended(
+      zygote?.ready.then((ready) => {
+        if (!ready) return this.#onFailedZygote(zygote);
+        this.#startMs ??= performance.now() - began;
+      }),
+    );
     return zygote;
   }
 

@@ -17,9 +17,13 @@ beforeEach(() => {
   keeper = new Keeper(() => now);
 });
 
+function waiting(startMs: number | undefined, mib: number): Kept {
+  return { startMs, bytes: mib * MIB, waitingBytes: mib * MIB, isWaiting: true };
+}
+
 /** Adds a skill, uses it so many times, and makes it one that was not just used. */
 function add(key: string, [startMs, mib]: [number | undefined, number], uses = 1): void {
-  keeper.set(key, { startMs, bytes: mib * MIB });
+  keeper.set(key, waiting(startMs, mib));
   for (let use = 0; use < uses; use++) keeper.use(key);
   now++;
 }
@@ -57,7 +61,7 @@ describe('the first to go', () => {
 
   it('is never the one that was just used, however cheap', () => {
     add('before', [1000, 1]);
-    keeper.set('latest', { startMs: 0, bytes: 1024 * MIB });
+    keeper.set('latest', waiting(0, 1024));
     keeper.use('latest');
     expect(keeper.worst()).toBe('before');
   });
@@ -98,10 +102,32 @@ describe('the first to go', () => {
   });
 });
 
+it('measures memory again only after a while, however many are to go', () => {
+  let measured = 0;
+  const value = {
+    ...waiting(100, 1),
+    get bytes() {
+      measured++;
+      return MIB;
+    },
+  };
+  for (const key of ['one', 'two', 'three', 'four']) {
+    keeper.set(key, value);
+    keeper.use(key);
+    now++;
+  }
+  for (let left = 4; left > 1; left--) keeper.delete(keeper.worst() ?? '');
+  expect(measured).toBe(3);
+  now += 1000;
+  keeper.set('latest', value);
+  keeper.worst();
+  expect(measured).toBe(4);
+});
+
 it('adds up the memory of all', () => {
   add('one', [1, 2]);
   add('two', [1, 3]);
-  expect(keeper.bytes).toBe(5 * MIB);
+  expect(keeper.waitingBytes).toBe(5 * MIB);
 });
 
 it('with everything equal, the least recently used goes first, in every order of uses', () => {
@@ -109,7 +135,7 @@ it('with everything equal, the least recently used goes first, in every order of
     fc.property(fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 2, maxLength: 40 }), (order) => {
       const entries = new Keeper<Kept>(() => now);
       const keys = [...new Set(order)];
-      for (const key of keys) entries.set(String(key), { startMs: 10, bytes: MIB });
+      for (const key of keys) entries.set(String(key), waiting(10, 1));
       // Each counts as used once, at its last place in the order.
       const lastUse = keys.toSorted((a, b) => order.lastIndexOf(a) - order.lastIndexOf(b));
       for (const key of lastUse) {

@@ -81,6 +81,10 @@ export class PythonZygote implements Zygote {
     return this.#hasEnded;
   }
 
+  get bytes(): number {
+    return this.#jailed.privateBytes?.() ?? 0;
+  }
+
   gatewayFolder(): string {
     return join(this.#runDir, randomBytes(ID_BYTES).toString('hex'));
   }

@@ -139,7 +139,17 @@ export class JailProcess implements CellProcess {
   }
 
   privateBytes(): number | undefined {
-    return privateBytes(this.#innerPid);
+    const pid = this.#innerPid;
+    const own = privateBytes(pid);
+    if (own === undefined) return undefined;
+    // Only counted if there may be some, because the kernel has to be asked for the list.
+    const others =
+      this.#options.grant.limits.processes > 0 ? this.members().filter((one) => one !== pid) : [];
+    const inFiles = Object.keys(MAX_FILES).map((place) => usedBytes(`/proc/${pid}/root/${place}`));
+    return [...others.map((one) => privateBytes(one) ?? 0), ...inFiles].reduce(
+      (sum, part) => sum + part,
+      own,
+    );
   }
 
   /** Failures of bwrap itself, which are not the skill's fault. */
@@ -211,6 +221,16 @@ export class JailProcess implements CellProcess {
     if (exit.signal !== null || this.#innerPid === undefined) this.#killLeftovers(exit);
     this.#killReason ??= this.#meter.stop(exit, this.#options.grant.limits.cpu);
     return exit;
+  }
+}
+
+/** Of a file system; 0 if it is gone. */
+function usedBytes(place: string): number {
+  try {
+    const { blocks, bfree, bsize } = statfsSync(place);
+    return (blocks - bfree) * bsize;
+  } catch {
+    return 0;
   }
 }
 
