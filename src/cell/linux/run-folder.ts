@@ -23,8 +23,12 @@ export class RunFolder {
   }
 
   remove(): void {
-    rmSync(this.path, { recursive: true, force: true });
-    this.#lock.remove();
+    try {
+      rmSync(this.path, { recursive: true, force: true });
+    } finally {
+      // Without its lock, a folder that could not be removed now is swept later.
+      this.#lock.remove();
+    }
   }
 }
 
@@ -37,8 +41,14 @@ export function makeRunFolder(home: string, oldMs: number = OLD_MS): RunFolder {
   const lock = FileLock.create(`${path}${LOCK}`);
   // New locks are never swept, so this means that descriptors ran out.
   if (!lock) throw new Error(`Could not take the lock of "${path}"`);
-  mkdirSync(path, { mode: 0o711 });
-  return new RunFolder(path, lock);
+  try {
+    mkdirSync(path, { mode: 0o711 });
+    return new RunFolder(path, lock);
+  } catch (error) {
+    // The disk may be full. Every try would keep a descriptor.
+    lock.remove();
+    throw error;
+  }
 }
 
 /** Removes folders of runtimes that died without cleaning up. */
