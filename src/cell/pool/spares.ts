@@ -108,14 +108,17 @@ export class Spares {
     this.#lookIn(DEMAND_MS, kind);
   }
 
-  /** Ends those of the kinds needed longest ago until there is room for another one of this kind; false if there is none. */
+  /**
+   * Ends those of the kinds needed longest ago until there is room for another one of this kind; false if there is none. Only
+   * of kinds that have more of them: two kinds in turn would otherwise end each other's.
+   */
   #makeRoom(kind: Kind): boolean {
     const others = [...this.#kinds.values()].filter((one) => one !== kind);
     const ending = others.toSorted((a, b) => lastNeed(a) - lastNeed(b));
     const held = this.#waiting.reduce((sum, { bytes }) => sum + Math.max(bytes, LEAST_BYTES), 0);
     let excess = held + LEAST_BYTES - this.#options.maxBytes;
     for (const { waiting } of ending)
-      while (excess > 0 && waiting.length > 0) {
+      while (excess > 0 && waiting.length > kind.waiting.length) {
         const spare = waiting.pop();
         excess -= Math.max(spare?.bytes ?? 0, LEAST_BYTES);
         spare?.close();

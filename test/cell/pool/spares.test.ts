@@ -176,6 +176,18 @@ describe('a process without a skill', () => {
     expect(places().length).toBeGreaterThan(0);
   });
 
+  test('of one kind does not end those of another one that has no more', async () => {
+    const { runtime, script } = open({ maxMemory: 256 * 2 ** 20 });
+    const starts: (string | undefined)[] = [];
+    // A busy machine may take longer than the pause to start one.
+    for (let n = 0; n < 24 && (n < 4 || starts.slice(-4).some((start) => start !== 'pool')); n++) {
+      const skill = await script(JS, { limits: { memory: `${64 + (n % 2)}MiB` } });
+      starts.push((await call(runtime, skill)).execution?.start);
+      await new Promise((resolve) => setTimeout(resolve, 600));
+    }
+    expect(starts.slice(-4)).toEqual(['pool', 'pool', 'pool', 'pool']);
+  });
+
   test('reports that its skill may have too little memory as a process that started for it', async () => {
     const { runtime, script } = open();
     for (let n = 0; n < 5; n++) {
