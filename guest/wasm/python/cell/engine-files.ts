@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
+import { compileFile } from '../../cell/compile.ts';
 import { hashRelayModule } from '../engine/hash-table.ts';
 import type { EngineCode, Image } from '../engine/interpreter.ts';
 import { loadLibraries } from '../dlopen/files.ts';
 import { FixedTree } from '../files/fixed-tree.ts';
-import { release } from '../../imaged/garbage.ts';
 import type { StoredBytes } from '../../imaged/memory.ts';
 import { FileBytes } from '../../imaged/stored.ts';
 import type { EngineFacts } from '../install/build.ts';
@@ -45,29 +45,27 @@ export function openEngine(places: EnginePlaces): Engine<StoredBytes> {
 }
 
 function readParts({ code: folder, image: imageFolder, packages = '' }: EnginePlaces): Omit<Engine, 'image'> {
-  const read = (name: string): Uint8Array => readFileSync(`${folder}/${name}`);
   const facts = JSON.parse(readFileSync(`${imageFolder}/engine.json`, 'utf8')) as EngineFacts;
   const library = new FixedTree();
-  const size = statSync(`${folder}/library.zip`).size;
-  library.addFile(['python314.zip'], size, () => read('library.zip'));
+  const archive = `${folder}/library.zip`;
+  let descriptor: number | undefined;
+  const { size } = statSync(archive);
+  library.addStored(['python314.zip'], size, (into, position) => {
+    // A guest may seek further than the system can.
+    if (position >= size) return 0;
+    descriptor ??= openSync(archive, 'r');
+    return readSync(descriptor, into, 0, into.length, position);
+  });
   return {
     code: {
-      module: compile(`${folder}/engine.wasm`),
-      trampoline: compile(`${folder}/trampoline.wasm`),
+      module: compileFile(`${folder}/engine.wasm`),
+      trampoline: compileFile(`${folder}/trampoline.wasm`),
       hashRelay: new WebAssembly.Module(hashRelayModule()),
       libraries: facts.linked && loadLibraries(facts.linked, packages),
     },
     facts,
     library,
   };
-}
-
-function compile(file: string): WebAssembly.Module {
-  const bytes = readFileSync(file);
-  const module = new WebAssembly.Module(bytes);
-  // V8 has its own copy.
-  release(bytes);
-  return module;
 }
 
 /** Adds a folder that does not change while the cell exists, such as the bundle, to the tree. */

@@ -176,19 +176,21 @@ function importedMemories(section: Reader): number {
 function markedCode(section: Reader, paramsOf: (at: number) => number | undefined): Uint8Array {
   const count = section.u32();
   const out = new Writer(Math.ceil((section.end - section.position) * 1.5) + 64);
-  const body = new Writer(65_536);
+  const [body, marked] = [new Writer(65_536), new Writer(65_536)];
   out.u32(count);
   for (let at = 0; at < count; at++) {
     const params = paramsOf(at) ?? section.fail('A function has no type');
     body.clear();
-    markBody(section.window(section.u32()), params, body);
+    marked.clear();
+    markBody(section.window(section.u32()), params, { out: body, code: marked });
     out.u32(body.length);
     out.bytes(body.view);
   }
   return out.view;
 }
 
-function markBody(body: Reader, params: number, out: Writer): void {
+/** `out` gets the body; `code` is empty, and used while it is made. */
+function markBody(body: Reader, params: number, { out, code }: { out: Writer; code: Writer }): void {
   const { bytes, position: start, end } = body;
   const groups = new Reader(bytes, start, end);
   const groupCount = groups.u32();
@@ -198,7 +200,6 @@ function markBody(body: Reader, params: number, out: Writer): void {
     locals += groups.u32();
     readValueType(groups);
   }
-  const code = new Writer((end - start) * 2);
   const temporaries = new Temporaries(locals);
   let copied = groups.position;
   readBody(new Reader(bytes, start, end), (instruction) => {
@@ -218,6 +219,8 @@ function markBody(body: Reader, params: number, out: Writer): void {
 /** Locals of a function that only the inserted instructions use; declared only if they are used. */
 class Temporaries {
   readonly types: number[] = [];
+  /** What marks a store with a small offset, which is the same for all of a function that store this kind of value. */
+  readonly nearMarks = new Map<Temporary, Uint8Array>();
   readonly #first: number;
   readonly #indices = new Map<Temporary, number[]>();
 
@@ -237,7 +240,11 @@ class Temporaries {
 }
 
 /** What to insert before the instruction; undefined if it does not write to the memory. */
-function markingOf(instruction: Instruction, temporaries: Temporaries, body: Reader): number[] | undefined {
+function markingOf(
+  instruction: Instruction,
+  temporaries: Temporaries,
+  body: Reader,
+): Uint8Array | number[] | undefined {
   const { opcode, second, from } = instruction;
   if (opcode === MEMORY_INIT) body.fail('Passive data cannot be marked', from);
   if (BULK_WRITES.has(opcode)) return markBulk(temporaries);
@@ -245,11 +252,21 @@ function markingOf(instruction: Instruction, temporaries: Temporaries, body: Rea
   return store && markStore(store, second, temporaries);
 }
 
+/** With a small offset, the store ends at the latest on the card after that of the address. */
+function markStore({ value, bytes }: Store, offset: number, temporaries: Temporaries): Uint8Array | number[] {
+  if (offset + bytes > 1 << CARD_BITS)
+    return markAt([OP.constant, ...signed(offset | 0), OP.add], value, temporaries);
+  let marking = temporaries.nearMarks.get(value);
+  if (!marking) {
+    marking = Uint8Array.from(markAt([], value, temporaries));
+    temporaries.nearMarks.set(value, marking);
+  }
+  return marking;
+}
+
 /** `[address, value]` stays on the stack. */
-function markStore({ value, bytes }: Store, offset: number, temporaries: Temporaries): number[] {
+function markAt(place: readonly number[], value: Temporary, temporaries: Temporaries): number[] {
   const [address, kept] = [temporaries.of('address'), temporaries.of(value)];
-  // With a small offset, the store ends at the latest on the card after that of the address.
-  const place = offset + bytes <= 1 << CARD_BITS ? [] : [OP.constant, ...signed(offset | 0), OP.add];
   return [
     ...[OP.set, ...kept, OP.tee, ...address],
     ...[...place, ...SHIFT, ...MARK_TWO],

@@ -14,7 +14,8 @@ interface FixedFile {
   type: 'file';
   size: number;
   identity: bigint;
-  load: () => Uint8Array;
+  /** Fills `into` from `position` on; returns how many bytes there were. */
+  read: (into: Uint8Array, position: number) => number;
 }
 
 interface FixedFolder {
@@ -31,14 +32,19 @@ export class FixedTree extends ReadOnlyTree {
 
   /** Adds a file and its parent folders. */
   addFile(path: readonly string[], size: number, load: () => Uint8Array): void {
-    const folder = this.addFolder(path.slice(0, -1));
     let content: Uint8Array | undefined;
-    folder.entries.set(path.at(-1) ?? '', {
-      type: 'file',
-      size,
-      identity: this.#identities++,
-      load: () => (content ??= load()),
+    this.addStored(path, size, (into, position) => {
+      content ??= load();
+      const chunk = content.subarray(position, position + into.length);
+      into.set(chunk);
+      return chunk.length;
     });
+  }
+
+  /** The same for a file that is too large to be cached. */
+  addStored(path: readonly string[], size: number, read: FixedFile['read']): void {
+    const folder = this.addFolder(path.slice(0, -1));
+    folder.entries.set(path.at(-1) ?? '', { type: 'file', size, identity: this.#identities++, read });
   }
 
   addFolder(path: readonly string[]): FixedFolder {
@@ -93,9 +99,7 @@ class OpenFixedFile extends ReadOnlyNode {
   }
 
   override read(into: Uint8Array, position: number): number {
-    const chunk = this.#file.load().subarray(position, position + into.length);
-    into.set(chunk);
-    return chunk.length;
+    return this.#file.read(into, position);
   }
 }
 

@@ -10,6 +10,7 @@ import type { GuestMemory } from '../../imaged/guest-memory.ts';
 /** Loading Node's library takes about as long as the engine takes to hash this much. */
 const WORTH_LOADING_BYTES = 4 * 1024 * 1024;
 
+// oxlint-disable-next-line max-params -- the engine passes them one by one
 type HashCall = (number: number, from: number, length: number, into: number) => 0 | 1;
 
 export class HashCalls {

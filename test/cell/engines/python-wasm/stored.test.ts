@@ -139,4 +139,18 @@ describe('a cell with its base image in a file', () => {
     layImage(expected, decoded?.image.memory ?? expect.fail('nothing was saved'));
     expect(first.compare(expected)).toBe(0);
   });
+
+  test('reads the library from its file, wherever a program seeks in it', () => {
+    const cell = openCell({ engine: openInstalled(runtime.home), source: SOURCE });
+    const code = [
+      'import io, sys, zipfile',
+      'path = next(p for p in sys.path if p.endswith(".zip"))',
+      'with open(path, "rb") as file:',
+      '    size = file.seek(0, 2)',
+      '    ends = [len(file.read(9)) for at in (0, size - 4, size, 2**40, 2**52) if file.seek(at) == at]',
+      'r = [ends, zipfile.ZipFile(path).testzip()]',
+    ].join('\n');
+    expect(callCell(cell, { code })).toEqual([[9, 4, 0, 0, 0], null]);
+    expect(callCell(cell, { code: 'import wsgiref.util\nr = 1' })).toBe(1);
+  });
 });

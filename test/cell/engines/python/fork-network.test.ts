@@ -37,6 +37,30 @@ const ONLY_LOOKS = `${LOOK}
 def execute(params):
     return look()
 `;
+/** Everything that the kernel tells about the namespace, and then what a hostile call might leave there. */
+const READS_ALL = `${LOOK}
+def text(path):
+    try:
+        with open(path) as file:
+            return file.read()
+    except OSError as error:
+        return "errno %s" % error.errno
+
+# Counters of the whole machine, the same in every namespace.
+OF_MACHINE = ("softnet_stat", "rt_cache", "arp_cache", "ndisc_cache", "protocols")
+
+def execute(params):
+    found = {}
+    for top in ("/proc/net", "/proc/sys/net"):
+        for folder, _, names in os.walk(top):
+            found.update((os.path.join(folder, name), text(os.path.join(folder, name))) for name in names if name not in OF_MACHINE)
+    pairs = [socket.socketpair() for _ in range(30)]
+    for one, other in pairs:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        one.sendall(b"x" * 1000)
+        socket.send_fds(one, [b"x"], [one.fileno(), other.fileno()])
+    return found
+`;
 /** Leaves sockets that only each other still refer to. */
 const LEAVES_SOCKETS = `${LOOK}
 def execute(params):
@@ -119,6 +143,25 @@ describe('the network namespaces of forks', () => {
   test('show nothing of sockets that an earlier call left in one another', async () => {
     const call = await forking(LEAVES_SOCKETS);
     for (let round = 0; round < 10; round++) expect(await call()).toMatchObject(AS_NEW);
+  });
+
+  test('look the same as new ones, whatever an earlier call did', async () => {
+    const call = await forking(READS_ALL);
+    const all = async (): Promise<Record<string, string>> => {
+      const found = (await call()) as unknown as Record<string, string>;
+      // Of TCP, these are counted for the whole machine.
+      return {
+        ...found,
+        sockstat: found['/proc/net/sockstat']?.replace(/ (?:orphan|alloc|mem) \d+/g, '') ?? '',
+        '/proc/net/sockstat': '',
+      };
+    };
+    const asNew = await all();
+    expect(asNew['sockstat']).toMatch(/^sockets: used 0$/m);
+    expect(Object.keys(asNew)).toEqual(expect.arrayContaining(['/proc/net/unix', '/proc/net/sockstat']));
+    expect(Object.keys(asNew).length).toBeGreaterThan(30);
+    for (let round = 0; round < 3; round++) expect(await all()).toEqual(asNew);
+    expect(kept()).toHaveLength(1);
   });
 
   test('are not used while there is a socket in them', async () => {
