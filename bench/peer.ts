@@ -9,6 +9,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { provide, type Need } from '../scripts/needs.ts';
 import { answerOf, dismiss, installPeerPackages, PEERS, versionOf } from './peer-process.ts';
+import {
+  loadPeer,
+  withParsedOutput,
+  type FailedLoad,
+  type Load,
+  type LoadAnswer,
+  type PeerThroughputs,
+} from './peer-throughput.ts';
 import type { Command } from './runner/plain.ts';
 import type { Timing, Variant } from './runner/rounds.ts';
 
@@ -48,8 +56,18 @@ export class Peer implements AsyncDisposable {
   }
 
   variant(command: Command): Variant {
-    const line = command.argv.map(quoted).join(' ');
+    const line = lineOf(command);
     return { name: this.name, run: () => this.#run(line, command.input) };
+  }
+
+  /** `expected` is our own result. */
+  throughput(command: Command, load: Load, expected: unknown): Promise<PeerThroughputs> {
+    const note = 'a command per call, all started by one process';
+    return loadPeer({ name: this.name, note }, expected, async () => {
+      const answer = answerOf<LoadAnswer | FailedLoad>(this.#child);
+      this.#child.send({ command: lineOf(command), input: command.input, load });
+      return withParsedOutput(await answer);
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -63,6 +81,10 @@ export class Peer implements AsyncDisposable {
     const { ms, spawnMs, output } = await answer;
     return { ms, result: JSON.parse(output), parts: { 'without wrapping': spawnMs } };
   }
+}
+
+function lineOf({ argv }: Command): string {
+  return argv.map(quoted).join(' ');
 }
 
 function quoted(word: string): string {

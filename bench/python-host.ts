@@ -11,6 +11,7 @@ import { createInterface, type Interface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { runProgram } from '../scripts/steps.ts';
 import { PEERS } from './peer-process.ts';
+import type { Load, LoadAnswer } from './peer-throughput.ts';
 
 const FOLDER = join(PEERS, 'python');
 const PACKAGES = join(FOLDER, 'packages');
@@ -20,9 +21,11 @@ export interface HostRequest {
   source: string;
   modules: Record<string, string>;
   params: unknown;
+  /** Only Monty takes it. */
+  load?: Load;
 }
 
-export type HostAnswer = { ms: number; output: unknown } | { error: string };
+export type HostAnswer = { ms: number; output: unknown } | LoadAnswer | { error: string };
 
 /** A process of `host.py`; it answers one request after another. */
 export class PythonHost implements AsyncDisposable {

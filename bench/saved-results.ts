@@ -35,6 +35,12 @@ export function newestResultIfAny(kind?: string): { machine: MachineFacts } | un
   return reports.toSorted((a, b) => a.machine.date.localeCompare(b.machine.date)).at(-1);
 }
 
+/** Every kind of which there is a report. */
+export function savedKinds(): (string | undefined)[] {
+  const kinds = readdirSync(FOLDER).map((name) => /-cores(?:-([\w-]+))?\.json$/.exec(name)?.[1]);
+  return [...new Set(kinds)];
+}
+
 function rounded(_key: string, value: unknown): unknown {
   return typeof value === 'number' ? Number(value.toFixed(3)) : value;
 }

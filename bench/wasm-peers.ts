@@ -7,6 +7,14 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { answerOf, dismiss, installPeerPackages, PEERS } from './peer-process.ts';
+import {
+  loadPeer,
+  withParsedOutput,
+  type FailedLoad,
+  type Load,
+  type LoadAnswer,
+  type PeerThroughput,
+} from './peer-throughput.ts';
 import { runCommand, type Command } from './runner/plain.ts';
 import type { Timing, Variant } from './runner/rounds.ts';
 import { PARAMS } from './runner/wasm/languages.ts';
@@ -23,6 +31,24 @@ const MODULES: readonly (readonly [name: PeerName, module: string])[] = [
   [PEER_NAMES.workerdWarm, 'workerd-warm'],
 ];
 
+/** Peers for many callers, in the way that each uses several cores. Each gets a new process of callers. */
+const CROWDS: readonly (readonly [peer: Pick<PeerThroughput, 'name' | 'note'>, module: string])[] = [
+  [{ name: 'Extism, worker', note: 'a thread per plugin and call, in one process' }, 'extism-worker'],
+  [
+    { name: 'isolated-vm', note: 'an isolate per call in one process, on its own pool of threads' },
+    'isolated-vm',
+  ],
+  [
+    {
+      name: 'workerd',
+      note: 'an isolate per call, one process of workerd per core, called from another process',
+    },
+    'workerd-cores',
+  ],
+];
+
+const SECONDS_TO_START_AND_END = 60;
+
 const DENO = join(PEERS, 'node_modules', '@deno', 'linux-x64-glibc', 'deno');
 const PROGRAM = join(PEERS, 'wasm', 'spawned.js');
 const INPUT = JSON.stringify(PARAMS);
@@ -32,6 +58,7 @@ export class WasmPeers implements AsyncDisposable {
   /** What is missing, and why. */
   readonly leftOut: string[] = [];
   readonly #children: ChildProcess[] = [];
+  #isInstalled = false;
 
   static async start(): Promise<WasmPeers> {
     const peers = new WasmPeers();
@@ -39,6 +66,7 @@ export class WasmPeers implements AsyncDisposable {
       peers.leftOut.push('all peers but Node: npm could not install them');
       return peers;
     }
+    peers.#isInstalled = true;
     for (const [name, module] of MODULES) await peers.#add(name, module);
     if (existsSync(DENO)) {
       peers.variants.push(spawned(PEER_NAMES.deno, [DENO, 'run', '--no-lock', '--cached-only', PROGRAM]));
@@ -46,12 +74,24 @@ export class WasmPeers implements AsyncDisposable {
     return peers;
   }
 
+  /** One after the other. The result must be that of the job without a sandbox, which the rounds compare with ours. */
+  async throughput(load: Load): Promise<PeerThroughput[]> {
+    const measured: PeerThroughput[] = [];
+    const expected = (await spawned(PEER_NAMES.node, [process.execPath, PROGRAM]).run()).result;
+    for (const [peer, module] of this.#isInstalled ? CROWDS : []) {
+      const found = await loadPeer(peer, expected, () => loadModule(module, load));
+      measured.push(...found.measured);
+      this.leftOut.push(...found.leftOut);
+    }
+    return measured;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#children.map(dismiss));
   }
 
   async #add(name: PeerName, module: string): Promise<void> {
-    const child = fork(join(PEERS, 'host.js'), [`wasm/${module}`], { execArgv: ['--no-warnings'] });
+    const child = forkPeer(module);
     try {
       await answerOf(child);
     } catch (error) {
@@ -60,6 +100,26 @@ export class WasmPeers implements AsyncDisposable {
     }
     this.#children.push(child);
     this.variants.push({ name, run: () => callPeer(child) });
+  }
+}
+
+function forkPeer(module: string): ChildProcess {
+  return fork(join(PEERS, 'host.js'), [`wasm/${module}`], { execArgv: ['--no-warnings'] });
+}
+
+/** `module` is the path of a peer below `peers/wasm`. */
+export async function loadModule(module: string, load: Load): Promise<LoadAnswer | FailedLoad> {
+  const child = forkPeer(module);
+  // A peer that hangs under load must not stop the bench.
+  const timer = setTimeout(() => child.kill('SIGKILL'), (load.seconds + SECONDS_TO_START_AND_END) * 1000);
+  try {
+    await answerOf(child);
+    const answer = answerOf<LoadAnswer | FailedLoad>(child);
+    child.send({ params: INPUT, load });
+    return withParsedOutput(await answer);
+  } finally {
+    clearTimeout(timer);
+    await dismiss(child);
   }
 }
 

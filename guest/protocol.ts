@@ -175,6 +175,7 @@ export interface StartFields {
 
 /** To a cell that serves many calls, one at a time. */
 export interface ToReusable {
+  /** Raw bytes: what an earlier cell of the same kind sent with `loaded`, if anything. */
   init: EngineInit;
   /** Raw bytes: the parameters as JSON, or `{ params, command }` for cells of commands. */
   call: { call: number };

@@ -6,9 +6,11 @@
  *
  * @module
  */
+import { createHash } from 'node:crypto';
 import { globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
+import { compiledDraftCheck } from './compiled-draft.ts';
 import { entriesOf, readDescription } from './make-entries.ts';
 import { ROOT } from './steps.ts';
 
@@ -36,42 +38,83 @@ const ownPlace: Plugin = {
   },
 };
 
+/** The code that Ajv makes of the schema of schemas, in place of the module that has Ajv make it at every start. */
+const compiledDraft: Plugin = {
+  name: 'compiled-draft',
+  setup: (bundler) => {
+    bundler.onLoad({ filter: /\/src\/manifest\/draft-check\.ts$/ }, () => ({
+      contents: compiledDraftCheck(),
+      loader: 'js',
+      resolveDir: ROOT,
+    }));
+  },
+};
+
 export async function bundle(dist: string): Promise<void> {
+  // Worker threads share no objects with the host. Code that both used would be cut into more files, which load slower.
+  const parts = [
+    await bundlePart(dist, { entryPoints: entryFiles(), chunks: 'src/chunks' }),
+    await bundlePart(dist, { entryPoints: taskFiles(), chunks: 'src/task-chunks' }),
+  ];
+  writeFileSync(join(dist, 'THIRD-PARTY.txt'), licencesOf(parts));
+}
+
+interface Part {
+  entryPoints: string[];
+  /** Folder of the code that several entry points share. */
+  chunks: string;
+}
+
+async function bundlePart(dist: string, { entryPoints, chunks }: Part): Promise<Metafile> {
   const { metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: entryFiles(),
+    entryPoints,
     outbase: ROOT,
     outdir: dist,
-    chunkNames: 'src/chunks/[name]-[hash]',
+    chunkNames: `${chunks}/[name]-[hash]`,
     bundle: true,
     splitting: true,
     platform: 'node',
     format: 'esm',
     target: 'node24',
+    define: { SKILLCELL_BUILD: JSON.stringify(buildId()) },
     // Frameworks of agents are the user's own.
     external: [...EXTERNAL, ...Object.keys(readDescription().peerDependencies)],
     banner: { js: BANNER },
     legalComments: 'none',
     metafile: true,
     logLevel: 'warning',
-    plugins: [ownPlace],
+    plugins: [compiledDraft, ownPlace],
   });
-  writeFileSync(join(dist, 'THIRD-PARTY.txt'), licencesOf(metafile));
+  return metafile;
+}
+
+/** Changes with the code of the package and with its libraries. */
+function buildId(): string {
+  const hash = createHash('sha256');
+  for (const file of ['package-lock.json', ...globSync('src/**/*.ts', { cwd: ROOT }).toSorted()])
+    hash.update(`${file}\0`).update(readFileSync(join(ROOT, file)));
+  return hash.digest('hex').slice(0, 32);
 }
 
 function entryFiles(): string[] {
   const parts = entriesOf(readDescription()).map(({ module }) => `src/${module}.ts`);
+  return [...new Set(['src/cli/main.ts', ...parts])];
+}
+
+function taskFiles(): string[] {
   const tasks = globSync('src/**/*.ts', { cwd: ROOT }).flatMap((file) =>
     [...readFileSync(join(ROOT, file), 'utf8').matchAll(TASK_PATTERN)].map(([, name = '']) =>
       join(file, '..', `${name}.ts`),
     ),
   );
-  return [...new Set(['src/cli/main.ts', ...parts, ...tasks])];
+  return [...new Set(tasks)];
 }
 
 /** The licences of the libraries in the bundle ask to be passed on. */
-function licencesOf({ inputs }: Metafile): string {
-  const names = Object.keys(inputs).flatMap((file) => {
+function licencesOf(parts: readonly Metafile[]): string {
+  const inputs = parts.flatMap((part) => Object.keys(part.inputs));
+  const names = inputs.flatMap((file) => {
     const [, name] = /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file) ?? [];
     return name === undefined ? [] : [name];
   });
@@ -91,6 +134,7 @@ function licenceOf(name: string): string {
 
 if (import.meta.main) {
   const [, , dist = join(ROOT, 'dist')] = process.argv;
-  rmSync(join(dist, 'src/chunks'), { recursive: true, force: true });
+  for (const chunks of ['src/chunks', 'src/task-chunks'])
+    rmSync(join(dist, chunks), { recursive: true, force: true });
   await bundle(dist);
 }

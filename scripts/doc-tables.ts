@@ -1,5 +1,6 @@
 /**
- * Puts the figures from `bench/results/` and tables derived from the code into the documents, so that none is copied by hand:
+ * Puts the figures from `bench/results/` and tables derived from the code into the documents, so that none is copied by hand, and
+ * draws the plots:
  *
  *     node scripts/doc-tables.ts
  *
@@ -7,9 +8,11 @@
  *
  * @module
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newestResult } from '../bench/saved-results.ts';
+import type { GrowthReport } from '../bench/growth/run-growth.ts';
+import { nativeThroughputs, type PeerThroughput } from '../bench/peer-throughput.ts';
 import type { LoadReport } from '../bench/load/run-load.ts';
 import type { ContainerReport } from '../bench/runner/container/run-container-bench.ts';
 import type { DistributionReport } from '../bench/distribution/run-distribution-bench.ts';
@@ -43,8 +46,16 @@ import {
 } from './documents/bench-tables.ts';
 import { formatDistributionCosts, formatLies } from './documents/distribution-tables.ts';
 import { formatErrorCodes, formatLimitNames } from './documents/error-tables.ts';
+import { growthPlots, PLOTS_FOLDER } from './documents/growth-plots.ts';
 import { formatLoadCalls, formatLoadVerdicts } from './documents/load-tables.ts';
 import { formatManifestKeys } from './documents/manifest-table.ts';
+import {
+  formatAimDates,
+  formatGrowthCallers,
+  formatGrowthSkills,
+  formatSpeedAims,
+  formatThroughputTable,
+} from './documents/performance-tables.ts';
 import { formatProgramCalls } from './documents/program-tables.ts';
 import { formatSimulationAssumptions, formatSimulationRows } from './documents/simulation-tables.ts';
 import { formatModes, formatPyodide, formatWays } from './documents/mode-tables.ts';
@@ -78,6 +89,7 @@ export const DOCUMENTS: readonly string[] = [
   'docs/errors.md',
   'docs/http.md',
   'docs/manifest.md',
+  'docs/performance.md',
   'docs/programs.md',
   'docs/skillware.md',
   'docs/security/README.md',
@@ -87,15 +99,19 @@ export const DOCUMENTS: readonly string[] = [
   'docs/security/wasm-feasibility.md',
 ];
 
-const jail = (): BenchReport => newestResult() as BenchReport;
-const wasm = (): WasmReport => newestResult('wasm') as WasmReport;
+/** What the bench adds to a report of ours. */
+type WithPeers<Report> = Report & { peerThroughputs?: PeerThroughput[] };
+
+const jail = (): WithPeers<BenchReport> => newestResult() as BenchReport;
+const wasm = (): WithPeers<WasmReport> => newestResult('wasm') as WasmReport;
 const bundled = (): BundledReport => newestResult('study') as BundledReport;
 const container = (): ContainerReport => newestResult('container') as ContainerReport;
 const gateway = (): GatewayReport => newestResult('gateway') as GatewayReport;
-const bench = (): PythonWasmReport => newestResult('python-wasm') as PythonWasmReport;
+const bench = (): WithPeers<PythonWasmReport> => newestResult('python-wasm') as PythonWasmReport;
 const distribution = (): DistributionReport => newestResult('distribution') as DistributionReport;
 const load = (): LoadReport => newestResult('load') as LoadReport;
 const agentSkills = (): AgentSkillsReport => newestResult('agent-skills') as AgentSkillsReport;
+const growth = (): GrowthReport => newestResult('growth') as GrowthReport;
 const programs = (): ProgramReport => newestResult('programs') as ProgramReport;
 const simulation = (): SimulationReport => newestResult('simulation') as SimulationReport;
 const skillware = (): SkillwareReport => newestResult('skillware') as SkillwareReport;
@@ -145,6 +161,22 @@ const FIGURES: Readonly<Record<string, () => string>> = {
   'load-verdicts': () => formatLoadVerdicts(load()),
   'program-machine': () => machineOf(programs().machine),
   'program-calls': () => formatProgramCalls(programs()),
+  'speed-aims': formatSpeedAims,
+  'speed-aims-dates': formatAimDates,
+  'growth-machine': () => machineOf(growth().machine),
+  'growth-callers': () => formatGrowthCallers(growth()),
+  'growth-skills': () => formatGrowthSkills(growth()),
+  'native-throughput': () => formatThroughputTable(nativeThroughputs(jail()), jail().peerThroughputs),
+  'wasm-throughput': () =>
+    formatThroughputTable(
+      wasm().crowds.map(({ language, throughput }) => ({ name: language, throughput })),
+      wasm().peerThroughputs,
+    ),
+  'python-throughput': () =>
+    formatThroughputTable(
+      [{ name: 'Python in Wasm', throughput: bench().crowd.throughput }],
+      bench().peerThroughputs,
+    ),
   'simulation-assumptions': () => formatSimulationAssumptions(simulation()),
   'simulation-rows': () => formatSimulationRows(simulation()),
   'study-machine': () => machineOf(bundled().machine),
@@ -191,7 +223,14 @@ function machineOf({ date, cores, cpu, memory, kernel, node, loadAtStart, loadAt
   );
 }
 
+/** The text of every plot, by the name of its file. */
+export function savedPlots(): Record<string, string> {
+  return growthPlots(growth());
+}
+
 if (import.meta.main) {
+  mkdirSync(join(ROOT, PLOTS_FOLDER), { recursive: true });
+  for (const [file, svg] of Object.entries(savedPlots())) writeFileSync(join(ROOT, PLOTS_FOLDER, file), svg);
   for (const document of DOCUMENTS) {
     const file = join(ROOT, document);
     writeFileSync(file, withFigures(readFileSync(file, 'utf8')));

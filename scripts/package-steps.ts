@@ -65,6 +65,16 @@ export function runPackageSteps(canAttack: boolean): readonly boolean[] {
   }
 }
 
+/** Packs and installs the runtime into a folder, without the declarations. Returns the path of its command. */
+export function installRuntime(folder: string): string {
+  writeFileSync(join(folder, 'package.json'), '{}');
+  const runtime = packed(folder, 'skillcell', ROOT);
+  const modules = join(folder, 'node_modules');
+  if (!stage(runtime) || !bundleCode(runtime) || !pack(runtime, folder) || !install(runtime, modules))
+    throw new Error('The package could not be packed and installed');
+  return join(modules, runtime.name, 'bin/skillcell.js');
+}
+
 function packageSteps(folder: string, canAttack: boolean): readonly Step[] {
   const runtime = packed(folder, 'skillcell', ROOT);
   const attacks = packed(folder, 'skillcell-attacks', join(ROOT, 'attacks'));
@@ -114,7 +124,8 @@ function stage({ from, staged, description }: Packed): boolean {
   return true;
 }
 
-function build({ staged }: Packed): boolean {
+function build(packed: Packed): boolean {
+  const { staged } = packed;
   const web = ['-p', WEB_CONFIG, '--noEmit', 'false', '--outDir', join(staged, 'dist/src')];
   return (
     runTool('tsc', [
@@ -125,8 +136,12 @@ function build({ staged }: Packed): boolean {
       join(staged, 'dist'),
     ]) &&
     runTool('tsc', web) &&
-    runProgram(process.execPath, [join(ROOT, 'scripts/bundle.ts'), join(staged, 'dist')])
+    bundleCode(packed)
   );
+}
+
+function bundleCode({ staged }: Packed): boolean {
+  return runProgram(process.execPath, [join(ROOT, 'scripts/bundle.ts'), join(staged, 'dist')]);
 }
 
 function bundle({ staged }: Packed): boolean {

@@ -22,3 +22,11 @@ export function packageVersion(): string {
   };
   return version;
 }
+
+/** Set by the bundle of the package (`scripts/bundle.ts`). */
+declare const SKILLCELL_BUILD: string | undefined;
+
+/** Identifies the code of this package, for caches of what it computes. Undefined in a checkout, where code changes. */
+export function packageBuild(): string | undefined {
+  return typeof SKILLCELL_BUILD === 'string' ? SKILLCELL_BUILD : undefined;
+}

@@ -96,7 +96,7 @@ export class Runtime implements AsyncDisposable {
       offload: this.#offload,
     });
     this.#receipts = new Receipts(home, options.audit, this.#offload);
-    this.#pool = new Pool(authorityOf({ ...options.network, home }), options.pool);
+    this.#pool = new Pool(home, authorityOf({ ...options.network, home }), options.pool);
     this.#loadDeps = this.#machine.loadDeps(createStore({ home, groupId: Machine.cellGroup(jail) }));
     this.#maker = new CallMaker({
       ...{ calls: this.#calls, receipts: this.#receipts, telemetry: new Telemetry() },
@@ -356,9 +356,14 @@ export class Runtime implements AsyncDisposable {
 
   async close(): Promise<void> {
     this.#pool.close();
-    await this.#machine.close();
-    await this.#offload.close();
-    this.#receipts.close();
+    const cells = this.#machine.close();
+    try {
+      // While the cells end, because it waits for the disk. If calls are cut off here, the last of them closes the log.
+      this.#receipts.close();
+    } finally {
+      await cells;
+      await this.#offload.close();
+    }
     this.#presence?.remove();
     this.#presence = undefined;
   }

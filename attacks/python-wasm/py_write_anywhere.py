@@ -1,5 +1,6 @@
 """Creates an object that covers the whole memory, and uses it."""
 
+import hashlib
 import opcode
 import os
 import re
@@ -59,6 +60,17 @@ def fill_beyond(params):
     """Passes the host an address outside the memory to write to."""
     with open("/dev/urandom", "rb", buffering=0) as file:
         file.readinto(window(0xFFFFF000, 4096))
+
+
+def hash_beyond(params):
+    """Changes what a hash object has for the host to hash: where it is, or how long."""
+    for _ in range(100):
+        hashlib.sha256(bytes(65536)).digest()
+    memory = everything()
+    one = hashlib.sha256(bytes(1000))
+    field = int.from_bytes(memory[id(one) + 16 : id(one) + 20], "little") + params["field"]
+    memory[field : field + 4] = word(params["value"])
+    one.digest()
 
 
 def call_nowhere(params):

@@ -20,7 +20,7 @@ export const LEAST_CONTROLS: Readonly<Record<CorpusName, number>> = {
   subprocess: 240,
   container: 228,
   wasm: 113,
-  'python-wasm': 95,
+  'python-wasm': 100,
   'js-wasm': 73,
   network: 75,
   trust: 187,

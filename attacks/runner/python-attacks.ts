@@ -115,6 +115,13 @@ export const PYTHON_ATTACKS: readonly SkillAttack[] = [
   ...writer('write_beyond', 'Writes beyond the end of the memory.', ['skill_error']),
   ...writer('print_beyond', 'Makes the host read beyond the end of the memory.', ['skill_error']),
   ...writer('fill_beyond', 'Makes the host write beyond the end of the memory.', ['skill_error']),
+  ...writer('hash_beyond', 'Makes the host hash what is not in the memory, or too much.', ['skill_error'], {
+    calls: [
+      { field: 4, value: 0xffff_ff00 },
+      { field: 8, value: 0xffff_ffff },
+      { field: 8, value: 0x10_0000 },
+    ],
+  }),
   ...writer('call_nowhere', 'Calls a function by an unused number.', ['skill_error']),
   ...writer('call_others', 'Calls arbitrary functions of the engine by number.', ['skill_error'], {
     calls: [1, 3000, 6000, 8500].map((first) => ({ first })),

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Outcome } from '../../src/index.ts';
+import { assertSame } from './rounds.ts';
 import { quantile } from './statistics.ts';
 
 export interface Throughput {
@@ -23,10 +24,12 @@ export interface ThroughputOptions {
   call: () => Promise<Outcome>;
 }
 
+/** Every result must be that of the first call. */
 export async function measureThroughput({ callers, seconds, call }: ThroughputOptions): Promise<Throughput> {
   const samples: number[] = [];
   const starts: Record<string, number> = {};
   let failed = 0;
+  let expected: string | undefined;
   const began = performance.now();
   const keepCalling = async (): Promise<void> => {
     while (performance.now() - began < seconds * 1000) {
@@ -35,7 +38,13 @@ export async function measureThroughput({ callers, seconds, call }: ThroughputOp
       samples.push(performance.now() - sent);
       const start = outcome.execution?.start ?? 'none';
       starts[start] = (starts[start] ?? 0) + 1;
-      if (!outcome.ok) failed++;
+      if (!outcome.ok) {
+        failed++;
+        continue;
+      }
+      const result = JSON.stringify(outcome.result);
+      expected ??= result;
+      assertSame('A call of many', result, expected);
     }
   };
   await Promise.all(Array.from({ length: callers }, keepCalling));

@@ -16,13 +16,19 @@ interface Link {
 /** Appends to a chain that other processes may append to as well. */
 export class Appender {
   readonly #database: DatabaseSync;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
   readonly #last: StatementSync;
   readonly #insert: StatementSync;
   /** The last receipt of this process. If the log ends before it, receipts were cut off, and the gap must stay visible. */
   #lastAppended: Link | undefined;
+  #waitMs: number | undefined;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
+    // Take the write lock before reading the last hash, so that no other process appends in between.
+    this.#begin = database.prepare('BEGIN IMMEDIATE');
+    this.#commit = database.prepare('COMMIT');
     this.#last = database.prepare('SELECT seq, hash FROM receipt ORDER BY seq DESC LIMIT 1');
     this.#insert = database.prepare('INSERT INTO receipt (seq, prev, hash, body) VALUES (?, ?, ?, ?)');
   }
@@ -30,12 +36,12 @@ export class Appender {
   /** Blocks the whole host while another process writes, for at most `waitMs`. */
   append(bodies: readonly string[], waitMs: number): void {
     try {
-      this.#database.exec(`PRAGMA busy_timeout = ${waitMs}`);
-      // Take the write lock before reading the last hash, so that no other process appends in between.
-      this.#database.exec('BEGIN IMMEDIATE');
+      if (waitMs !== this.#waitMs) this.#database.exec(`PRAGMA busy_timeout = ${waitMs}`);
+      this.#waitMs = waitMs;
+      this.#begin.run();
       let last = this.#end();
       for (const body of bodies) last = this.#add(last, body);
-      this.#database.exec('COMMIT');
+      this.#commit.run();
       this.#lastAppended = last;
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');

@@ -36,7 +36,9 @@ interface Started {
 
 export class SkillBroker {
   readonly #inner: InnerCalls | undefined;
-  readonly #ended = new AbortController();
+  /** Created with the first request, because most calls make none. */
+  #ended: AbortController | undefined;
+  #isClosed = false;
   readonly #started = new Map<number, Started>();
   #next = 1;
   #wake: PromiseWithResolvers<void> = Promise.withResolvers();
@@ -58,7 +60,7 @@ export class SkillBroker {
   async handle({ op, args, payload = NO_BYTES }: BrokerRequest): Promise<BrokerReply | undefined> {
     switch (op) {
       case 'skill.call':
-        return this.#reply(await this.#call(args, payload, this.#ended.signal));
+        return this.#reply(await this.#call(args, payload, this.#signal));
       case 'skill.start':
         return this.#start(args, payload);
       case 'skill.wait':
@@ -73,9 +75,15 @@ export class SkillBroker {
 
   /** Cancels whatever still runs. */
   close(): void {
-    this.#ended.abort();
+    this.#isClosed = true;
+    this.#ended?.abort();
     this.#started.clear();
     this.#wake.resolve();
+  }
+
+  get #signal(): AbortSignal {
+    this.#ended ??= new AbortController();
+    return this.#ended.signal;
   }
 
   async #call(
@@ -84,7 +92,7 @@ export class SkillBroker {
     signal: AbortSignal,
   ): Promise<InnerAnswer> {
     if (typeof name !== 'string' || name.length > MAX_NAME) throw malformed('the name of the skill');
-    if (this.#ended.signal.aborted) throw malformed('the time: the call has ended');
+    if (this.#isClosed) throw malformed('the time: the call has ended');
     const asked = `call ${printableLine(name)}`;
     if (!this.#inner) {
       const denied = { capability: 'skill', asked, declared: 'not declared' } as const;
@@ -105,7 +113,7 @@ export class SkillBroker {
     const id = this.#next++;
     const started: Started = { controller: new AbortController() };
     this.#started.set(id, started);
-    const signal = AbortSignal.any([this.#ended.signal, started.controller.signal]);
+    const signal = AbortSignal.any([this.#signal, started.controller.signal]);
     this.#call(args, params, signal).then(
       (answer) => this.#end(started, answer),
       (error: unknown) => this.#end(started, failed(error)),

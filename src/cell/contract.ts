@@ -12,12 +12,14 @@ import type { CapabilityEvent, EventsCut, Execution, StartKind } from '../outcom
 import type { EngineName } from '../vocabulary/engines.ts';
 import type { OutputStream } from '../vocabulary/streams.ts';
 import type { WallName } from '../vocabulary/walls.ts';
+import type { GuestReply } from './guest-reply.ts';
 import type { InnerCalls, InnerRefusal } from './inner-calls.ts';
 import type { Command, ParsedCommand } from '../policy/commands/command.ts';
 import type { EnforcementTable } from '../policy/enforcement.ts';
 import type { Grant } from '../policy/grant.ts';
 import type { GuestLimit, HostLimit } from '../vocabulary/limits.ts';
 
+export type { Denials, EndedCommand, Explained, GuestReply, UnreadForm } from './guest-reply.ts';
 export type { InnerAnswer, InnerCalls, InnerRefusal, SkillAnswer } from './inner-calls.ts';
 
 /** A host path that the cell sees in addition to the granted paths. */
@@ -100,6 +102,13 @@ export interface CellProcess {
   kill(reason: KillReason): void;
   readonly killReason: KillReason | undefined;
   usage(): ProcessUsage;
+  /**
+   * Tells whether it only waits. Its limits may then be checked less often, where the kernel enforces them. It starts
+   * as one that does not wait.
+   */
+  rest?(isResting: boolean): void;
+  /** Memory that would be freed with it; absent: the wall cannot tell. */
+  privateBytes?(): number | undefined;
   /** Why the process failed to start, or how its supervisor died, if the wall knows. Logs are trusted only before the start. */
   fault?(state: { started: boolean; logs: string }): LaunchFault | undefined;
 }
@@ -145,10 +154,13 @@ export interface Artifact {
   /** Settings of the operator that its cells were started with; calls with other settings get other cells. */
   readonly settings?: unknown;
   spec(grant: Grant): LaunchSpec;
+  /** For processes that start before it is known which skill they will run; absent: each skill needs its own from the start. */
+  readonly unbound?: UnboundStart;
   /** The first frame for the harness, without `preload`. */
   init(grant: Grant): EngineInit;
-  /** Stores what a cell handed over after loading the skill, before any call. Untrusted; only for cells of the same kind. */
+  /** Stores what a cell handed over after loading the skill, before any call, for later cells of the same kind. Untrusted. */
   keep?(grant: Grant, bytes: Uint8Array): void;
+  saved?(grant: Grant): Promise<Uint8Array | undefined>;
   /** Throws `invalid_params` if the engine cannot pass parameters of this size to the program. */
   acceptsParams?(bytes: number, grant: Grant): void;
   /** The program has no harness: its exit status is all it can say about a failure. */
@@ -157,6 +169,14 @@ export interface Artifact {
   limitBehind?(exit: ExitInfo, logs: string): GuestLimit | undefined;
   /** Its process is a command: the exit status and the output are the result. */
   readonly isCommand?: true;
+}
+
+/** A start in two steps: a process of the engine, and later the skill that it runs. */
+export interface UnboundStart {
+  /** The launch spec, with mounts of folders in `place` that stay empty until the skill is known. */
+  spec(grant: Grant, place: string): LaunchSpec;
+  /** Puts the files of the skill into these folders. */
+  fill(grant: Grant, place: string): void;
 }
 
 export interface Engine {
@@ -351,45 +371,6 @@ export interface CellReport {
   fuel: number;
   hostCalls: number;
 }
-
-/**
- * How far a harness traced a failure: not caused by any denial that it saw itself (`inside`), or by any denial at all
- * (`wholly`).
- */
-export type Explained = 'inside' | 'wholly';
-
-export type GuestReply =
-  | { kind: 'result'; value: unknown; warnings: string[] }
-  | {
-      kind: 'error';
-      type: string;
-      message: string;
-      trace: string;
-      denied?: CapabilityEvent;
-      explained?: Explained;
-      limit?: GuestLimit;
-    }
-  | { kind: 'broken'; message: string }
-  /** A command that ended by itself. Made by the host, from what it saw. */
-  | EndedCommand
-  /** Too large to parse on the event loop, so not parsed yet. */
-  | { kind: 'unread'; form: UnreadForm; bytes: Uint8Array; denials?: Denials };
-
-export interface EndedCommand {
-  kind: 'ended';
-  exitCode: number;
-  stdout: Buffer;
-  stderr: Buffer;
-}
-
-/** Denials of a call, grouped by who observed them. */
-export interface Denials {
-  byHost: CapabilityEvent[];
-  inside: CapabilityEvent[];
-}
-
-/** What unread bytes contain: a reply frame (`result`, `error`), or only the JSON of a result. */
-export type UnreadForm = 'result' | 'error' | 'value';
 
 /** One fresh sandbox for one call. */
 export interface Cell {

@@ -115,7 +115,7 @@ export class Machine {
     this.#walls = {
       none: new NoWall(),
       process: new ProcessWall(),
-      jail: new JailWall(jail),
+      jail: new JailWall(jail, home),
       container: new ContainerWall({ home, ...container }),
     };
     this.#interpreter = findInterpreter();
@@ -312,8 +312,8 @@ export class Machine {
     const outer = await this.#outerWall();
     const interpreter = this.#interpreter;
     const onlyInWasm = execution.length > 0 && execution.every((mode) => mode === 'wasm');
-    const hasWasm = this.#pythonWasm.missing() === undefined;
-    if (outer !== this.#walls.jail || !interpreter || (onlyInWasm && hasWasm))
+    const prefersWasm = onlyInWasm && this.#pythonWasm.missing() === undefined;
+    if (outer !== this.#walls.jail || !interpreter || prefersWasm)
       return wasmInspector(this.#pythonWasm, outer);
     return jailInspector({ home: this.home, wall: outer, interpreter });
   }

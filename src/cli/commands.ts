@@ -17,7 +17,13 @@ import { addShell } from './shell-commands.ts';
 import { addService } from './service-commands.ts';
 import { addTrust } from './trust-commands.ts';
 
-export function addCommands(program: CliCommand): void {
+/** Agents call these most, so they do not wait for the definitions of all others. */
+const ALONE: Readonly<Record<string, (program: CliCommand) => void>> = { run: addRun, exec: addExec };
+
+/** `first`: the first word of a command line that is to run; absent: every command is needed. */
+export function addCommands(program: CliCommand, first?: string): void {
+  const alone = first !== undefined && Object.hasOwn(ALONE, first) ? ALONE[first] : undefined;
+  if (alone) return alone(program);
   addRun(program);
   addExec(program);
   addPrograms(program);

@@ -18,7 +18,7 @@ export async function main(argv: string[]): Promise<number> {
   let exitCode = 0;
   const json = wantsJson(argv);
   const { createProgram } = await import('./program.ts');
-  const program = createProgram((code) => (exitCode = code), { quiet: json });
+  const program = createProgram((code) => (exitCode = code), { quiet: json, first: argv[0] });
   try {
     await program.parseAsync(argv, { from: 'user' });
     return exitCode;

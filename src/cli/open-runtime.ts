@@ -82,6 +82,8 @@ export interface OpenOptions extends OfferFlags {
   /** False for commands that run and grant nothing: an invalid policy must not block them. */
   needsPolicy?: boolean;
   keepContent?: boolean;
+  /** A jail that opened for an earlier command need not be tried before this one. */
+  makesOneCall?: boolean;
   /** Made-up values of variables and secrets, used instead of the environment and allowed for every skill. */
   invented?: Record<string, string>;
 }
@@ -91,6 +93,7 @@ export function openRuntime(options: OpenOptions = {}): Runtime {
   return createRuntime({
     caller: 'cli',
     pool: { size: 0 },
+    ...(options.makesOneCall ? { jail: { remembersProbe: true } } : {}),
     userHome: homedir(),
     offer: offerOptions(options),
     ...(policy ? { policy } : {}),

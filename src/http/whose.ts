@@ -75,6 +75,7 @@ export const STORED_OWNERS: Readonly<Record<string, Ownership>> = {
   guest: everyone('code of Skillcell'),
   node: everyone('code of Skillcell'),
   launcher: everyone('code of Skillcell'),
+  probes: everyone('that a jail opened here'),
   accepted: operator('packages that a person accepted'),
   'accepted-skills': operator('skills that a person accepted'),
   global: operator('pins of skills for all projects'),

@@ -8,6 +8,7 @@ import { SkillError } from '../errors.ts';
 import type { Manifest } from '../manifest/manifest.ts';
 import { shellWord } from '../manifest/quote.ts';
 import type { Offload } from '../offload/offload.ts';
+import { packageBuild } from '../package-root.ts';
 import type { Bundle, FileDigests, LockState } from './bundle.ts';
 import type { Kind } from '../vocabulary/kinds.ts';
 import type { Origin } from '../vocabulary/origins.ts';
@@ -139,7 +140,10 @@ async function examine(skill: ReadSkill, deps: LoadDeps): Promise<Bundle> {
   const { manifest, packages, applied, notes } = underOverlay(skill);
   const inspection = await deps.inspect(stagedDir, files, { entry, execution: manifest.execution });
   const paths = Object.keys(files);
-  const commands = await lookForCommands({ stagedDir, paths, kind }, deps.offload);
+  const commands = await lookForCommands(
+    { stagedDir, paths, kind },
+    { offload: deps.offload, home: deps.store.home, build: packageBuild() },
+  );
   const facts = { manifest, kind, inspection, commands, paths };
   const found = findDrift(facts);
   if (found.drift.length > 0 && !skill.toleratesDrift)

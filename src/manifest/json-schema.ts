@@ -7,6 +7,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { SkillError } from '../errors.ts';
+import { draftCheck } from './draft-check.ts';
 import { createGuard, DeadlineError, type Guard } from './deadline.ts';
 import type { JsonSchema } from './manifest.ts';
 import { manifestInvalid } from './problems.ts';
@@ -20,10 +21,6 @@ const MAX_REPORTED = 20;
 /** For values larger than this, only the first error is reported: a full list can take more memory than the value. */
 const SMALL_VALUE = 1000;
 const CHARACTERS_PER_VALUE = 100;
-
-const DRAFT_ADDRESS = 'https://json-schema.org/draft/2020-12/schema';
-/** Validates schemas and keeps none. Shared, because compiling the meta-schema takes longer than most schemas. */
-const DRAFT = formats.default(new Ajv2020({ strict: false, logger: false }));
 
 export interface SchemaContext {
   file: string;
@@ -77,11 +74,11 @@ export function compileOutputs(outputs: Record<string, JsonSchema>, context: Sch
 
 function compileGuarded(schema: JsonSchema, use: { guard: Guard; context: SchemaContext }): ValidateFunction {
   // Compiled outside the deadline, which could leave it half-built for all later schemas.
-  const isSchema = DRAFT.getSchema(DRAFT_ADDRESS);
+  const isSchema = draftCheck();
   try {
     return use.guard(COMPILE_DEADLINE_MS, () => {
-      if (!isSchema?.(withoutAddress(schema)))
-        throw new Error(`schema is invalid: ${DRAFT.errorsText(isSchema?.errors)}`);
+      if (!isSchema(withoutAddress(schema)))
+        throw new Error(`schema is invalid: ${new Ajv2020({ meta: false }).errorsText(isSchema.errors)}`);
       return compile(schema, false);
     });
   } catch (error) {

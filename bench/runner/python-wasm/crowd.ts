@@ -6,11 +6,14 @@
 import { measureCpu, type CpuCost } from '../cpu.ts';
 import { ECHO_WORDS } from '../jobs.ts';
 import { meanCellBytes } from '../memory.ts';
+import { quantile } from '../statistics.ts';
 import { measureThroughput, type Throughput } from '../throughput.ts';
 import { pythonRuntime } from './ours.ts';
 
 export interface PythonCrowd {
   cpu: CpuCost;
+  /** Median of the same calls, back to back by one caller. */
+  tightMs: number;
   throughput: Throughput;
   /** For one warm process; undefined if it cannot be read. */
   cellBytes: number | undefined;
@@ -30,8 +33,13 @@ export async function measurePythonCrowd(
   const call = () => runtime.execute(skill, ECHO_WORDS.params, { execution: 'wasm', reject: false });
   const calls = rounds * CALLS_PER_ROUND;
   for (let warmUp = 0; warmUp < calls; warmUp++) await call();
-  const cpu = await measureCpu(calls, call);
+  const samples: number[] = [];
+  const cpu = await measureCpu(calls, async () => {
+    const sent = performance.now();
+    await call();
+    samples.push(performance.now() - sent);
+  });
   const cellBytes = meanCellBytes();
   const throughput = await measureThroughput({ callers: CALLERS, seconds, call });
-  return { cpu, throughput, cellBytes };
+  return { cpu, tightMs: quantile(samples, 0.5), throughput, cellBytes };
 }

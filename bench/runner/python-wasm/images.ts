@@ -9,7 +9,8 @@ import type { Runtime, Skill } from '../../../src/index.ts';
 import { measureCpu, type CpuCost } from '../cpu.ts';
 import { ECHO_WORDS } from '../jobs.ts';
 import { meanCellBytes } from '../memory.ts';
-import { summarize } from '../statistics.ts';
+import { assertSame } from '../rounds.ts';
+import { quantile, summarize } from '../statistics.ts';
 import { pythonRuntime } from './ours.ts';
 
 export interface ImageCost {
@@ -18,6 +19,7 @@ export interface ImageCost {
   firstCallMs: number;
   medianMs: number;
   p95Ms: number;
+  p99Ms: number;
   cpu: CpuCost;
   /** For one warm process; undefined if it cannot be read. */
   cellBytes: number | undefined;
@@ -38,7 +40,7 @@ const MODULES = [
   .join(' ')
   .split(' ');
 
-/** Data that is not zero, so that no page can be omitted. */
+/** No page of the data is zero, so that none can be omitted. */
 export const IMAGES: readonly Image[] = [
   { name: 'nothing but the skill', code: '' },
   { name: `imports ${MODULES.length} standard modules`, code: `import ${MODULES.join(', ')}` },
@@ -66,17 +68,22 @@ async function measureImage(
   skill: Skill,
   calls: number,
 ): Promise<Omit<ImageCost, 'image'>> {
+  let expected: string | undefined;
   const call = async (): Promise<number> => {
     const began = performance.now();
-    await runtime.execute(skill, ECHO_WORDS.params, { execution: 'wasm' });
-    return performance.now() - began;
+    const { result } = await runtime.execute(skill, ECHO_WORDS.params, { execution: 'wasm' });
+    const ms = performance.now() - began;
+    expected ??= JSON.stringify(result);
+    assertSame('A skill with a larger image', JSON.stringify(result), expected);
+    return ms;
   };
   const firstCallMs = await call();
   const samples: number[] = [];
   for (let at = 0; at < calls; at++) samples.push(await call());
   const { median, p95 } = summarize('', samples);
   const cpu = await measureCpu(calls, call);
-  return { firstCallMs, medianMs: median, p95Ms: p95, cpu, cellBytes: meanCellBytes() };
+  const p99Ms = quantile(samples, 0.99);
+  return { firstCallMs, medianMs: median, p95Ms: p95, p99Ms, cpu, cellBytes: meanCellBytes() };
 }
 
 function writeSkill(folder: string, at: number, code: string): string {
@@ -98,6 +105,7 @@ function functions(count: number): string {
   return Array.from({ length: count }, (_, at) => one(at)).join('\n\n');
 }
 
-function data(mebibytes: number): string {
+/** Source of that much data, which is not zero. */
+export function data(mebibytes: number): string {
   return `DATA = [bytes((at % 251 + 1,)) * 65536 for at in range(${mebibytes * 16})]`;
 }

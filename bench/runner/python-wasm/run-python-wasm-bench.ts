@@ -18,7 +18,7 @@ import { KERNELS, measureKernels, type Kernel, type KernelCost } from './kernels
 import { PythonWasmVariants } from './ours.ts';
 import type { PeerVariants } from './peers.ts';
 import { measureStart, type StartCost } from './start.ts';
-import { checkPythonWasmTargets } from './targets.ts';
+import { checkKernelTargets, checkPythonWasmTargets } from './targets.ts';
 
 export interface PythonWasmBenchOptions {
   rounds: number;
@@ -70,7 +70,10 @@ async function benchIn(folder: string, options: PythonWasmBenchOptions): Promise
     crowd,
     images,
     kernels,
-    targets: checkPythonWasmTargets(jobs[0]?.rows ?? [], crowd.cpu),
+    targets: [
+      ...checkPythonWasmTargets({ rows: jobs[0]?.rows ?? [], start, crowd }),
+      ...checkKernelTargets(kernels),
+    ],
   };
 }
 

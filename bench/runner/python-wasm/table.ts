@@ -57,9 +57,10 @@ function formatStart({ start }: PythonWasmReport): string {
   ].join('\n');
 }
 
-function formatCrowd({ crowd: { cpu, throughput, cellBytes } }: PythonWasmReport): string {
+function formatCrowd({ crowd: { cpu, tightMs, throughput, cellBytes } }: PythonWasmReport): string {
   return [
-    `CPU per call, ${cpu.calls} back-to-back calls: ${cpu.cellMs.toFixed(2)} ms in the cell, ${cpu.hostMs.toFixed(2)} ms in the caller`,
+    `${cpu.calls} calls back to back, one caller: median ${tightMs.toFixed(2)} ms`,
+    `CPU per call of these: ${cpu.cellMs.toFixed(2)} ms in the cell, ${cpu.hostMs.toFixed(2)} ms in the caller`,
     `${throughput.callers} callers at once: ${throughput.callsPerSecond.toFixed(0)} calls/s, median ` +
       `${throughput.medianMs.toFixed(1)} ms, p99 ${throughput.p99Ms.toFixed(1)} ms, ${throughput.failed} failed`,
     `A warm process: ${mebibytes(cellBytes)} (Pss)`,

@@ -50,7 +50,7 @@ async function benchIn(folder: string, options: WasmBenchOptions): Promise<WasmR
   for (const language of languages) crowds.push(await measureCrowd(language, folder, options.seconds));
   const padded = languages.find(({ name }) => name === C);
   const sizes = padded ? await measureSizes(padded, folder) : [];
-  const targets = checkWasmTargets(rows, fuel);
+  const targets = checkWasmTargets({ rows, crowds, fuel });
   const loadAtEnd = currentLoad();
   return { machine: { ...machine, loadAtEnd }, params: PARAMS, rows, crowds, sizes, fuel, targets };
 }

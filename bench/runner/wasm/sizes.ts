@@ -10,6 +10,7 @@ import type { CoreModule } from '../../../guest/wasm/binary/core-module.ts';
 import { Reader } from '../../../guest/wasm/binary/reader.ts';
 import { Writer } from '../../../guest/wasm/install/writer.ts';
 import type { Runtime } from '../../../src/index.ts';
+import { assertSame } from '../rounds.ts';
 import { quantile } from '../statistics.ts';
 import { PARAMS, writeBundle, type Language } from './languages.ts';
 import { runtimeBehind } from './ours.ts';
@@ -22,6 +23,7 @@ export interface SizeCost {
   coldMs: number;
   /** Median of the following calls. */
   warmMs: number;
+  warmP99Ms: number;
 }
 
 /** In bytes; the first is close to nothing. */
@@ -32,13 +34,18 @@ const BODY_BYTES = 4098;
 const SECTION = { coreModule: 1, function: 3, code: 10 } as const;
 const MODULE_HEADER_BYTES = 8;
 
-export async function measureSizes(language: Language, folder: string): Promise<SizeCost[]> {
+export async function measureSizes(
+  language: Language,
+  folder: string,
+  sizes: readonly number[] = ADDED,
+): Promise<SizeCost[]> {
   const original = readFileSync(join(language.dir, 'skill.wasm'));
-  await using runtime = runtimeBehind('jail', join(folder, 'sizes'));
+  // Every first call starts a process of its own.
+  await using runtime = runtimeBehind('jail', join(folder, 'sizes'), { pool: { spares: 0 } });
   // The first load of a runtime also probes the wall and stages the guest code.
   await runtime.load(language.dir);
   const costs: SizeCost[] = [];
-  for (const added of ADDED) {
+  for (const added of sizes) {
     const bytes = padComponent(original, original.length + added);
     const dir = join(folder, `size-${bytes.length}`, 'text', 'word_stats_padded');
     writeBundle(language, dir, bytes);
@@ -51,18 +58,21 @@ async function measureSize(runtime: Runtime, dir: string): Promise<Omit<SizeCost
   const began = performance.now();
   const skill = await runtime.load(dir);
   const installed = performance.now();
-  await runtime.execute(skill, PARAMS);
+  const first = await runtime.execute(skill, PARAMS);
   const called = performance.now();
+  const expected = JSON.stringify(first.result);
   const warm: number[] = [];
   for (let call = 0; call < WARM_CALLS; call++) {
     const sent = performance.now();
-    await runtime.execute(skill, PARAMS);
+    const { result } = await runtime.execute(skill, PARAMS);
     warm.push(performance.now() - sent);
+    assertSame('A padded component', JSON.stringify(result), expected);
   }
   return {
     installMs: installed - began,
     coldMs: called - installed,
     warmMs: quantile(warm, 0.5),
+    warmP99Ms: quantile(warm, 0.99),
   };
 }
 

@@ -15,6 +15,7 @@ import { outcomeOf, type Outcome } from '../link/outcome.ts';
 import type { CallLimits } from '../link/running.ts';
 import { createWasi, type WasiHost } from '../wasi/host.ts';
 import { CommandInstance, type CommandInput } from './command.ts';
+import { compileFile } from './compile.ts';
 import { Stage, type Listeners } from './stage.ts';
 
 const MAX_HANDLES = 4096;
@@ -68,7 +69,7 @@ export class Skill {
     this.#plan = JSON.parse(readFileSync(`${options.folder}/plan.json`, 'utf8')) as Plan;
     assertFits(this.#plan.modules, options.init.limits.pages);
     const modules = this.#plan.modules.map((facts, index) => ({
-      module: new WebAssembly.Module(readFileSync(`${options.folder}/${index}.wasm`)),
+      module: compileFile(`${options.folder}/${index}.wasm`),
       facts,
     }));
     const [first] = modules;

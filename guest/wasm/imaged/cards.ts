@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { layImage } from './memory.ts';
+import { layImage, readPart, type StoredBytes } from './memory.ts';
 
 /** One mark is one byte, for one card. The rewriter shifts addresses by as many bits. */
 export const CARD_BITS = 12;
@@ -31,7 +31,7 @@ export class Cards {
   readonly #marks: Uint8Array;
   readonly #words: BigUint64Array;
   /** What the memory contained when all marks were cleared. */
-  #restored: Uint8Array | undefined;
+  #restored: Uint8Array | StoredBytes | undefined;
   #calls = 0;
 
   constructor({ maxPages, isComplete }: CardsOptions) {
@@ -46,11 +46,15 @@ export class Cards {
 
   /** Marks bytes that the host is about to write. */
   mark(start: number, length: number): void {
-    this.#marks.fill(1, start >>> CARD_BITS, ((start + length) >>> CARD_BITS) + 1);
+    const first = start >>> CARD_BITS;
+    const last = (start + length) >>> CARD_BITS;
+    // Most writes are small, and for them this is faster than `fill`.
+    if (last - first <= 1) this.#marks[first] = this.#marks[last] = 1;
+    else this.#marks.fill(1, first, last + 1);
   }
 
   /** Gives the memory the content of the image, which must never change. */
-  restore(memory: Uint8Array, image: Uint8Array): void {
+  restore(memory: Uint8Array, image: Uint8Array | StoredBytes): void {
     this.#calls++;
     if (this.#isComplete && this.#restored === image && this.#calls < CALLS_PER_FULL_COPY)
       this.#restoreMarked(memory, image);
@@ -58,7 +62,7 @@ export class Cards {
     this.#marks.fill(0);
   }
 
-  #restoreAll(memory: Uint8Array, image: Uint8Array): void {
+  #restoreAll(memory: Uint8Array, image: Uint8Array | StoredBytes): void {
     // If this is interrupted, the marks say nothing about either image.
     this.#restored = undefined;
     layImage(memory, image);
@@ -66,7 +70,7 @@ export class Cards {
     this.#calls = 0;
   }
 
-  #restoreMarked(memory: Uint8Array, image: Uint8Array): void {
+  #restoreMarked(memory: Uint8Array, image: Uint8Array | StoredBytes): void {
     const words = this.#words;
     for (let word = 0; word < words.length; word++) {
       if (words[word] === 0n) continue;
@@ -77,10 +81,10 @@ export class Cards {
 }
 
 /** What is behind the image was unused when it was taken, so it is zero. */
-function restoreCard(memory: Uint8Array, image: Uint8Array, start: number): void {
+function restoreCard(memory: Uint8Array, image: Uint8Array | StoredBytes, start: number): void {
   const end = Math.min(start + CARD_BYTES, memory.length);
   const imageEnd = Math.max(start, Math.min(end, image.length));
   if (start >= memory.length) return;
-  if (start < imageEnd) memory.set(image.subarray(start, imageEnd), start);
+  if (start < imageEnd) readPart(image, memory.subarray(start, imageEnd), start);
   memory.fill(0, imageEnd, end);
 }

@@ -36,3 +36,9 @@ export class Garbage {
 export function collectNow(): void {
   (globalThis as { gc?: () => void }).gc?.();
 }
+
+/** Frees the memory of an array that nothing uses any more, without waiting for a collection. */
+export function release({ buffer, byteLength }: Uint8Array): void {
+  // A smaller array is part of a buffer that others use.
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+}

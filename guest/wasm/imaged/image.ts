@@ -5,7 +5,7 @@
  * @module
  */
 import type { ModuleState } from '../contract.ts';
-import { layImage, MAX_IMAGE_BYTES } from './memory.ts';
+import { layParts, takeParts, type ImagePart } from './memory.ts';
 
 /** Where the state of one instance is; undefined if some of it is out of reach. */
 interface Stateful {
@@ -19,19 +19,25 @@ interface State {
 }
 
 export class Image {
-  readonly #memories: { bytes: Uint8Array; size: number }[];
+  readonly #memories: { parts: ImagePart[]; size: number }[];
   readonly #globals: (number | bigint)[];
 
-  private constructor({ memories, globals }: State) {
-    this.#memories = memories.map(({ buffer }) => ({ bytes: upToLastByte(buffer), size: buffer.byteLength }));
+  private constructor({ memories, globals }: State, parts: readonly ImagePart[][]) {
+    this.#memories = memories.map(({ buffer }, at) => ({ parts: parts[at] ?? [], size: buffer.byteLength }));
     this.#globals = globals.map(({ value }) => value);
   }
 
   /** Undefined if an instance may have state that is out of reach, or has too much of it. */
   static of(steps: readonly Stateful[], exports: readonly WebAssembly.Exports[]): Image | undefined {
     const state = stateOf(steps, exports);
-    const bytes = state?.memories.reduce((sum, { buffer }) => sum + lastByteOf(buffer), 0) ?? 0;
-    return bytes > MAX_IMAGE_BYTES ? undefined : state && new Image(state);
+    const parts = state && takeParts(state.memories.map(({ buffer }) => new Uint8Array(buffer)));
+    return state && parts && new Image(state, parts);
+  }
+
+  /** Frees its memory at once instead of with some later garbage collection. It cannot be restored any more. */
+  release(): void {
+    for (const { parts } of this.#memories) for (const { bytes } of parts) bytes.buffer.transfer(0);
+    this.#memories.length = 0;
   }
 
   /** Restores this state in the same or other instances of the same plan. False if they are too large. */
@@ -40,10 +46,8 @@ export class Image {
     // A memory never shrinks, and a guest can query its size.
     if (!state || state.memories.some(({ buffer }, at) => buffer.byteLength !== this.#memories[at]?.size))
       return false;
-    for (const [at, { buffer }] of state.memories.entries()) {
-      const { bytes } = this.#memories[at] as { bytes: Uint8Array };
-      layImage(new Uint8Array(buffer), bytes);
-    }
+    for (const [at, { buffer }] of state.memories.entries())
+      layParts(new Uint8Array(buffer), this.#memories[at]?.parts ?? []);
     for (const [at, global] of state.globals.entries()) global.value = this.#globals[at] as number | bigint;
     return true;
   }
@@ -58,17 +62,4 @@ function stateOf(steps: readonly Stateful[], exports: readonly WebAssembly.Expor
     for (const name of state.globals) found.globals.push(own[name] as WebAssembly.Global);
   }
   return found;
-}
-
-/** A copy without the trailing zeros. */
-function upToLastByte(buffer: ArrayBufferLike): Uint8Array {
-  return new Uint8Array(buffer.slice(0, lastByteOf(buffer)));
-}
-
-/** Offset of the trailing zeros, rounded up to a word. */
-function lastByteOf(buffer: ArrayBufferLike): number {
-  const words = new Uint32Array(buffer);
-  let used = words.length;
-  while (used > 0 && words[used - 1] === 0) used--;
-  return used * words.BYTES_PER_ELEMENT;
 }

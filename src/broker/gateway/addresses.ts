@@ -29,10 +29,16 @@ const V4_RANGES = [
 /** Nothing outside 2000::/3 is public; inside it, these ranges embed other addresses or are unassigned. */
 const V6_RANGES = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
-const refused = makeList([...V4_RANGES, ...V6_RANGES]);
-const global6 = makeList(['2000::/3']);
+const refused = addressList([...V4_RANGES, ...V6_RANGES]);
+const global6 = addressList(['2000::/3']);
 
-function makeList(ranges: string[]): BlockList {
+/** Made at first use, because most commands check no address. */
+export function addressList(ranges: readonly string[]): () => BlockList {
+  let list: BlockList | undefined;
+  return () => (list ??= makeList(ranges));
+}
+
+function makeList(ranges: readonly string[]): BlockList {
   const list = new BlockList();
   for (const range of ranges) {
     const [address = '', prefix = ''] = range.split('/');
@@ -42,8 +48,8 @@ function makeList(ranges: string[]): BlockList {
 }
 
 export function isPublicAddress(address: string): boolean {
-  if (isIPv6(address)) return global6.check(address, 'ipv6') && !refused.check(address, 'ipv6');
-  return isIPv4(address) && !refused.check(address, 'ipv4');
+  if (isIPv6(address)) return global6().check(address, 'ipv6') && !refused().check(address, 'ipv6');
+  return isIPv4(address) && !refused().check(address, 'ipv4');
 }
 
 /** Includes public ones: a program that listens there may trust clients on the same machine. */

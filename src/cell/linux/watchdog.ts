@@ -6,6 +6,8 @@
 import type { KillReason } from '../contract.ts';
 
 const INTERVAL_MS = 40;
+/** While nothing runs, all checks but every so many are left out: hundreds of waiting processes would keep a core busy. */
+const RESTING_TICKS = 25;
 
 export interface WatchdogOptions {
   /** Checks once and returns the limit that was hit, if any. */
@@ -13,12 +15,34 @@ export interface WatchdogOptions {
   kill: (reason: KillReason) => void;
 }
 
-/** Starts the watchdog and returns a function that stops it. */
-export function startWatchdog({ exceeded, kill }: WatchdogOptions): () => void {
-  const timer = setInterval(() => {
-    const reason = exceeded();
-    if (reason) kill(reason);
-  }, INTERVAL_MS);
-  timer.unref();
-  return () => clearInterval(timer);
+export class Watchdog {
+  readonly #timer: NodeJS.Timeout;
+  #isResting = false;
+  /** Ticks since the last check. */
+  #ticks = 0;
+
+  constructor({ exceeded, kill }: WatchdogOptions) {
+    this.#timer = setInterval(() => {
+      if (this.#isResting && ++this.#ticks < RESTING_TICKS) return;
+      this.#ticks = 0;
+      const reason = exceeded();
+      if (reason) kill(reason);
+    }, INTERVAL_MS).unref();
+  }
+
+  /** Whether nothing runs that could exceed a limit quickly. A run since the last tick is checked by the next one. */
+  rest(isResting: boolean): void {
+    if (!isResting) this.#ticks = RESTING_TICKS;
+    this.#isResting = isResting;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+}
+
+/** Starts a watchdog that never rests, and returns a function that stops it. */
+export function startWatchdog(options: WatchdogOptions): () => void {
+  const watchdog = new Watchdog(options);
+  return () => watchdog.stop();
 }

@@ -9,7 +9,7 @@ import type { CellReport, Job } from '../contract.ts';
 import { cellReport } from '../protocol/report.ts';
 import { DepthGates } from './gate.ts';
 import type { CellSource } from './pool.ts';
-import { startWarm, type WarmPlace } from '../protocol/start-warm.ts';
+import { startWarm, type TakeSpare, type WarmPlace } from '../protocol/start-warm.ts';
 import type { WarmCell } from '../protocol/warm-cell.ts';
 
 /** A process is replaced after this many calls. */
@@ -24,6 +24,8 @@ export interface ReusablePoolOptions {
   onIdle: () => void;
   /** Throws if the runtime is closed. */
   assertOpen: () => void;
+  /** Processes that wait for a skill. */
+  takeSpare?: TakeSpare;
 }
 
 export class ReusablePool implements CellSource {
@@ -39,6 +41,7 @@ export class ReusablePool implements CellSource {
   #idle: WarmCell[] = [];
   #lastReply = 0;
   #backToBack = 0;
+  #startMs: number | undefined;
   #closed = false;
 
   constructor(place: WarmPlace, options: ReusablePoolOptions) {
@@ -67,6 +70,15 @@ export class ReusablePool implements CellSource {
   async warm(): Promise<void> {
     if (this.#cells.size === 0) this.#idle.push(this.#start());
     await Promise.all([...this.#cells].map((cell) => cell.ready));
+  }
+
+  get bytes(): number {
+    return [...this.#cells].reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  get startMs(): number | undefined {
+    for (const { startMs } of this.#cells) if (startMs !== undefined) this.#startMs = startMs;
+    return this.#startMs;
   }
 
   /** Running and waiting calls finish first; their processes end with them. */
@@ -111,7 +123,7 @@ export class ReusablePool implements CellSource {
 
   #start(): WarmCell {
     this.#options.assertOpen();
-    const cell = startWarm(this.#place);
+    const cell = startWarm(this.#place, this.#options.takeSpare);
     this.#cells.add(cell);
     return cell;
   }

@@ -53,6 +53,8 @@ export class SingleUsePool implements CellSource {
   /** When calls last overlapped. */
   #lastOverlap = -CALM_MS;
   #closed = false;
+  /** How long the last cell that was started ahead took. */
+  #startMs: number | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
   #refillTimer: NodeJS.Timeout | undefined;
 
@@ -103,6 +105,14 @@ export class SingleUsePool implements CellSource {
     if (this.#options.ready === 'zygote') await this.#burstZygote()?.ready;
     this.#refill();
     await Promise.all(this.#cells.map((cell) => cell.ready));
+  }
+
+  get bytes(): number {
+    return this.#cells.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  get startMs(): number | undefined {
+    return this.#startMs;
   }
 
   close(): void {
@@ -187,7 +197,13 @@ export class SingleUsePool implements CellSource {
       const cell = this.#startAhead(preload);
       if (!cell) return;
       this.#cells.push(cell);
-      unattended(cell.ready.then((ready) => this.#countStart(ready)));
+      const began = performance.now();
+      unattended(
+        cell.ready.then((ready) => {
+          this.#startMs = performance.now() - began;
+          this.#countStart(ready);
+        }),
+      );
     }
   }
 

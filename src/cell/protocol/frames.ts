@@ -96,10 +96,12 @@ export function encodeParams(params: unknown, command?: CommandStart): Uint8Arra
   ]);
 }
 
-/** Reads frames from a channel until it ends or the guest breaks the rules. */
-export function readFrames(channel: Duplex, limits: FrameLimits, handlers: FrameHandlers): void {
+/** Reads frames from a channel until it ends or the guest breaks the rules. The returned function leaves it to another reader. */
+export function readFrames(channel: Duplex, limits: FrameLimits, handlers: FrameHandlers): () => void {
   const reader = new FrameReader(limits, handlers);
-  channel.on('data', (chunk: Buffer) => reader.push(chunk));
+  const onData = (chunk: Buffer): void => reader.push(chunk);
+  channel.on('data', onData);
+  return () => channel.off('data', onData);
 }
 
 /** Start of a reply. A frame that starts differently has to be small. */

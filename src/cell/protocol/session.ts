@@ -16,8 +16,6 @@ import type {
   CellGateway,
   CellProcess,
   CellReport,
-  Denials,
-  Explained,
   ExitInfo,
   GuestReply,
   JobExtras,
@@ -37,6 +35,7 @@ import {
 import { asError, asEvent, unknownName, type ErrorReply } from './guest-frames.ts';
 import { endOf, LogCapture } from './log-capture.ts';
 import { EventCount, frameLimits, MAX_USED } from './single-use-limits.ts';
+import { withDenial } from './with-denial.ts';
 import { SkillAsks } from './skill-asks.ts';
 
 /** Above this, a status means a launcher or a signal. */
@@ -115,6 +114,11 @@ export class Session implements Cell, FaultOwner {
     return this.#exit !== undefined || this.#options.process.killReason !== undefined;
   }
 
+  /** Memory that its process holds. */
+  get bytes(): number {
+    return this.#options.process.privateBytes?.() ?? 0;
+  }
+
   get exited(): Promise<ExitInfo> {
     return this.#options.process.exited;
   }
@@ -135,6 +139,7 @@ export class Session implements Cell, FaultOwner {
     if (signal?.aborted) abort();
     if (await this.ready) {
       this.#isCalled = true;
+      process.rest?.(false);
       this.#openAsks(inner);
       this.#write(encodeCall(params, command));
     }
@@ -309,6 +314,7 @@ export class Session implements Cell, FaultOwner {
   #becomeReady(): void {
     if (this.#isReady) return;
     this.#isReady = true;
+    this.#options.process.rest?.(true);
     clearTimeout(this.#startDeadline);
     this.#settleReady(true);
   }
@@ -376,23 +382,6 @@ export async function tryConfine(process: CellProcess, ready: Record<string, unk
   } catch {
     return false;
   }
-}
-
-/** Attributes a failure of the skill to the last denial, unless the guest has ruled that out. */
-export function withDenial(reply: GuestReply | undefined, denials: Denials): GuestReply | undefined {
-  // Decided after the reply has been read.
-  if (reply?.kind === 'unread') return { ...reply, denials };
-  const { byHost, inside } = denials;
-  if (reply?.kind !== 'error' || reply.limit) return reply;
-  // The guest may say which denial caused the failure, but its details come from where it was recorded.
-  const known = [...byHost, ...inside].find(({ asked }) => asked === reply.denied?.asked);
-  const denied = known ?? suspects(reply.explained, { byHost, inside }).at(-1);
-  return denied ? { ...reply, denied } : reply;
-}
-
-function suspects(explained: Explained | undefined, { byHost, inside }: Denials): CapabilityEvent[] {
-  if (explained === 'wholly') return [];
-  return explained === 'inside' ? byHost : [...byHost, ...inside];
 }
 
 function actsOutside({ filesystem, limits }: Grant): boolean {

@@ -5,7 +5,7 @@
  */
 import { createFaultOwner } from '../../fault-owner.ts';
 import type { Grant } from '../../policy/grant.ts';
-import type { CellReport, Job, OpenBroker, CellParts } from '../contract.ts';
+import type { CellParts, CellProcess, CellReport, Job, OpenBroker } from '../contract.ts';
 import { makePlaceholders } from './placeholders.ts';
 import { WarmCell } from './warm-cell.ts';
 
@@ -17,6 +17,9 @@ export interface WarmPlace extends CellParts {
   openBroker: OpenBroker;
 }
 
+/** Returns a process that is now the skill's, if one waits; the grant is what the process itself may do. */
+export type TakeSpare = (place: CellParts, grant: Grant) => CellProcess | undefined;
+
 /** Runs one call in a new process that is not reused. */
 export async function callWarmOnce(place: WarmPlace, job: Job): Promise<CellReport> {
   const cell = startWarm(place);
@@ -27,10 +30,20 @@ export async function callWarmOnce(place: WarmPlace, job: Job): Promise<CellRepo
   }
 }
 
-export function startWarm({ wall, artifact, grant, openBroker }: WarmPlace): WarmCell {
+/** Starts a process, or takes one that waits for a skill. */
+export function startWarm(place: WarmPlace, takeSpare: TakeSpare = () => undefined): WarmCell {
+  const { wall, artifact, grant, openBroker } = place;
   return createFaultOwner(() => {
-    const process = wall.launch(artifact.spec(grant), processGrant(grant));
-    return new WarmCell({ process, artifact, grant, openBroker, placeholders: makePlaceholders(grant) });
+    const own = processGrant(grant);
+    const waiting = takeSpare(place, own);
+    const process = waiting ?? wall.launch(artifact.spec(grant), own);
+    // Read meanwhile, because the process takes longer to start.
+    const saved = artifact.saved?.(grant);
+    return new WarmCell({
+      ...{ process, artifact, grant, openBroker, saved },
+      placeholders: makePlaceholders(grant),
+      wasWaiting: waiting !== undefined,
+    });
   });
 }
 

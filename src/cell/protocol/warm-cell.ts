@@ -26,8 +26,9 @@ import { reusableKind } from './frame-kinds.ts';
 import { encodeFrame, encodeParams, readFrames, type FrameFault, type GuestFrame } from './frames.ts';
 import { asError } from './guest-frames.ts';
 import { LogCapture } from './log-capture.ts';
-import { tryConfine, drained, withDenial } from './session.ts';
+import { tryConfine, drained } from './session.ts';
 import { WarmCall } from './warm-call.ts';
+import { withDenial } from './with-denial.ts';
 
 /** Room behind a frame in addition to the result itself. */
 const FRAME_SLACK_BYTES = 64 * 1024;
@@ -46,6 +47,10 @@ export interface WarmCellOptions {
   openBroker: OpenBroker;
   /** Placeholders that the skill sees instead of its secrets; the values come with the call. */
   placeholders?: Readonly<Record<string, string>>;
+  /** The process waited for a skill, with every limit in place. */
+  wasWaiting?: boolean;
+  /** What an earlier process handed over for this one. */
+  saved?: Promise<Uint8Array | undefined> | undefined;
 }
 
 const NO_SECRETS: ReadonlyMap<string, string> = new Map();
@@ -62,6 +67,8 @@ export class WarmCell implements FaultOwner {
   #stage: Stage = 'starting';
   #call: WarmCall | undefined;
   #calls = 0;
+  readonly #createdAt = performance.now();
+  #startMs: number | undefined;
   #exit: ExitInfo | undefined;
   /** Why the skill could not be loaded. */
   #failure: GuestReply | undefined;
@@ -92,6 +99,7 @@ export class WarmCell implements FaultOwner {
     // The skill's module body may run before a call with its own timeout exists.
     this.#startDeadline = setTimeout(() => this.#end('timeout'), START_MS + grant.limits.timeout);
     unattended(process.exited.then((exit) => this.#onExit(exit)));
+    if (options.wasWaiting) unattended(this.#load(), () => process.kill('protocol'));
   }
 
   get isReady(): boolean {
@@ -100,6 +108,16 @@ export class WarmCell implements FaultOwner {
 
   get isDead(): boolean {
     return this.#exit !== undefined || this.#options.process.killReason !== undefined;
+  }
+
+  /** Memory that its process holds. */
+  get bytes(): number {
+    return this.#options.process.privateBytes?.() ?? 0;
+  }
+
+  /** Milliseconds from its creation until it could be called; undefined until then. */
+  get startMs(): number | undefined {
+    return this.#startMs;
   }
 
   /** Number of calls served, including the current one. */
@@ -125,6 +143,7 @@ export class WarmCell implements FaultOwner {
     });
     if (onLog) call.logs.listen(onLog);
     this.#call = call;
+    process.rest?.(false);
     const stopClock = this.#watchClock(signal);
     if (this.isDead) this.#settle(undefined);
     // The timeout and a cancellation also end the wait for a process that is slow to start.
@@ -193,7 +212,7 @@ export class WarmCell implements FaultOwner {
 
   #startKind(): StartKind {
     if (this.#calls > 0) return 'warm';
-    return this.#stage === 'ready' ? 'pool' : 'cold';
+    return this.#stage === 'ready' || this.#options.wasWaiting ? 'pool' : 'cold';
   }
 
   /** Watches the timeout and cancellation; the returned function stops the watch. */
@@ -234,6 +253,7 @@ export class WarmCell implements FaultOwner {
     const call = this.#call;
     // Cleared first, because later frames in the same chunk no longer belong to a call.
     this.#call = undefined;
+    if (call && this.#stage === 'ready') this.#options.process.rest?.(true);
     call?.settle(reply);
   }
 
@@ -257,17 +277,26 @@ export class WarmCell implements FaultOwner {
   }
 
   async #confine(ready: Record<string, unknown>): Promise<void> {
-    const { process, artifact, grant, placeholders } = this.#options;
+    const { process } = this.#options;
     this.#stage = 'confining';
     // The skill is not read before every limit is in place.
     if (!(await tryConfine(process, ready))) return process.kill('protocol');
+    await this.#load();
+  }
+
+  async #load(): Promise<void> {
+    const { process, artifact, grant, placeholders } = this.#options;
+    const saved = await this.#options.saved;
     this.#stage = 'loading';
-    this.#send({ t: 'init', ...artifact.init({ ...grant, env: { ...grant.env, ...placeholders } }) });
+    process.rest?.(false);
+    this.#send({ t: 'init', ...artifact.init({ ...grant, env: { ...grant.env, ...placeholders } }) }, saved);
   }
 
   #becomeReady(image: Buffer | undefined): void {
     const { artifact, grant } = this.#options;
     this.#stage = 'ready';
+    this.#startMs = performance.now() - this.#createdAt;
+    this.#options.process.rest?.(this.#call === undefined);
     clearTimeout(this.#startDeadline);
     this.#settleReady(true);
     if (image) artifact.keep?.(grant, image);

@@ -44,7 +44,7 @@ export async function exec(ref: string, command: readonly string[], flags: ExecF
   const signal = interruption();
   const stdin = flags.stdin === false || process.stdin.isTTY ? undefined : await wholeInput(signal);
   if (signal.aborted) return EXIT_CODES.cancelled;
-  await using runtime = openRuntime(flags);
+  await using runtime = openRuntime({ ...flags, makesOneCall: true });
   let loaded: Skill | undefined;
   const load = async (name: string): Promise<Skill> => {
     loaded = await runtime.load(name);

@@ -21,7 +21,7 @@ export interface RunFlags extends PlanFlags, GrantFlags, ParamFlags {
 
 export async function run(ref: string, flags: RunFlags): Promise<number> {
   const params = await readParams(flags);
-  await using runtime = openRuntime(flags);
+  await using runtime = openRuntime({ ...flags, makesOneCall: true });
   const options = callOptions(flags);
   if (flags.explain) printNote(await explain(runtime, ref, options));
   await warnOfHostPaths(runtime, { ref, params, options });

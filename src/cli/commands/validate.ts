@@ -14,7 +14,7 @@ import { openRuntime } from '../open-runtime.ts';
 import { printAnswer, printWarning } from '../output.ts';
 
 export async function validate(ref: string, { json }: { json?: boolean } = {}): Promise<number> {
-  await using runtime = openRuntime({ needsPolicy: false });
+  await using runtime = openRuntime({ needsPolicy: false, makesOneCall: true });
   try {
     const { bundle } = await runtime.load(ref);
     assertScriptsParse(bundle);

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
-import { isPublicAddress } from '../../broker/gateway/addresses.ts';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { addressList, isPublicAddress } from '../../broker/gateway/addresses.ts';
 
 export type Reach = 'public' | 'private' | 'loopback';
 
@@ -23,25 +23,16 @@ const NEVER = [
   'fe80::/10',
   'ff00::/8',
 ];
-const never = listOf(NEVER);
-const loopback = listOf(['127.0.0.0/8', '::1/128']);
-
-function listOf(ranges: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const range of ranges) {
-    const [address = '', prefix = ''] = range.split('/');
-    list.addSubnet(address, Number(prefix), isIPv6(address) ? 'ipv6' : 'ipv4');
-  }
-  return list;
-}
+const never = addressList(NEVER);
+const loopback = addressList(['127.0.0.0/8', '::1/128']);
 
 /** Undefined for an address that no request may go to, and for text that is not an address. */
 export function reachOfAddress(text: string): Reach | undefined {
   const address = unmapped(text.replace(/%.*$/, ''));
   if (isIP(address) === 0) return undefined;
   const family = isIPv6(address) ? 'ipv6' : 'ipv4';
-  if (never.check(address, family)) return undefined;
-  if (loopback.check(address, family)) return 'loopback';
+  if (never().check(address, family)) return undefined;
+  if (loopback().check(address, family)) return 'loopback';
   return isPublicAddress(address) ? 'public' : 'private';
 }
 

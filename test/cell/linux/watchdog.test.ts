@@ -1,25 +1,66 @@
 /**
- * The cell contract without control groups.
+ * How often limits are checked.
  *
  * @module
  */
-import { afterAll, expect, test } from 'vitest';
-import { cellContract } from '../contract.ts';
-import { openTestRuntime } from '../test-runtime.ts';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { KillReason } from '../../../src/cell/contract.ts';
+import { Watchdog } from '../../../src/cell/linux/watchdog.ts';
 
-const { runtime, close } = openTestRuntime({ pool: { size: 0 }, jail: { cgroups: false } });
-afterAll(close);
+const TICK_MS = 40;
+const RESTING_MS = 1000;
+let checks: number;
+let found: KillReason | undefined;
+let killed: KillReason[];
+let watchdog: Watchdog;
 
-test('without a cgroup, RLIMIT_AS enforces the memory limit of one process, but nothing that of several', async () => {
-  const pair = (await runtime.doctor()).find((one) => one.wall === 'jail' && one.engine === 'python');
-  expect(pair?.enforces.memory).toMatchObject({ by: 'kernel', how: expect.stringContaining('RLIMIT_AS') });
-  expect(pair?.enforces['memory.processes'].by).toBe('nobody');
+beforeEach(() => {
+  vi.useFakeTimers();
+  [checks, found, killed] = [0, undefined, []];
+  const exceeded = (): KillReason | undefined => {
+    checks++;
+    return found;
+  };
+  watchdog = new Watchdog({ exceeded, kill: (reason) => killed.push(reason) });
+});
+afterEach(() => {
+  watchdog.stop();
+  vi.useRealTimers();
 });
 
-cellContract('a cold cell without a cgroup', {
-  start: 'cold',
-  isProcess: true,
-  isGrouped: false,
-  execute: (dir, params, options) =>
-    runtime.execute(dir, params, { ...options, execution: 'subprocess', reject: false }),
+test('a process that works is checked at every tick', () => {
+  vi.advanceTimersByTime(10 * TICK_MS);
+  expect(checks).toBe(10);
+});
+
+test('a process that waits is checked once per second, and killed all the same', () => {
+  watchdog.rest(true);
+  vi.advanceTimersByTime(3 * RESTING_MS);
+  expect(checks).toBe(3);
+  found = 'memory';
+  vi.advanceTimersByTime(RESTING_MS);
+  expect(killed).toEqual(['memory']);
+});
+
+test('work is checked at the next tick', () => {
+  watchdog.rest(true);
+  vi.advanceTimersByTime(TICK_MS);
+  watchdog.rest(false);
+  vi.advanceTimersByTime(TICK_MS);
+  expect(checks).toBe(1);
+});
+
+test('so is work that began and ended between two ticks, however often', () => {
+  for (let call = 0; call < 50; call++) {
+    watchdog.rest(false);
+    watchdog.rest(true);
+    vi.advanceTimersByTime(TICK_MS);
+  }
+  expect(checks).toBe(50);
+});
+
+test('nothing is checked after the end', () => {
+  watchdog.stop();
+  vi.advanceTimersByTime(3 * RESTING_MS);
+  expect(checks).toBe(0);
 });

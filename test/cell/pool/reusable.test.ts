@@ -182,6 +182,7 @@ const noGateway = (): never => {
 describe('a pool', () => {
   it('lets the running call of an evicted skill finish', async () => {
     const pool = new Pool(
+      folder,
       { ...place, openGateway: noGateway, openSkills: noGateway },
       { size: 1, maxStandby: 1 },
     );

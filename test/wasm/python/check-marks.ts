@@ -135,12 +135,18 @@ function checkStore(now: Reader, { second: offset }: Instruction, locals: number
 function checkBulk(now: Reader, locals: number): void {
   const length = own(now, SET, locals);
   const value = own(now, SET, locals);
-  const address = own(now, TEE, locals);
+  const address = own(now, SET, locals);
+  expectEqual(own(now, GET, locals), length, 'length');
+  // Up to 4096 bytes are on at most two cards.
+  take(now, [0x41, 0x80, 0x20, 0x4d, 0x04, 0x40]);
+  expectEqual(own(now, GET, locals), address, 'address');
+  take(now, [0x41, 12, 0x76, 0x41, 0x81, 0x02, 0x3b, 0x40, 1, 0, 0x05]);
+  expectEqual(own(now, GET, locals), address, 'address');
   take(now, [0x41, 12, 0x76, 0x41, 1]);
   expectEqual(own(now, GET, locals), address, 'address');
   take(now, [0x41, 0xff, 0x1f, 0x71]);
   expectEqual(own(now, GET, locals), length, 'length');
-  take(now, [0x6a, 0x41, 0xff, 0x1f, 0x6a, 0x41, 12, 0x76, 0xfc, 0x0b, 1]);
+  take(now, [0x6a, 0x41, 0xff, 0x1f, 0x6a, 0x41, 12, 0x76, 0xfc, 0x0b, 1, 0x0b]);
   expectEqual(
     [own(now, GET, locals), own(now, GET, locals), own(now, GET, locals)],
     [address, value, length],

@@ -1,5 +1,6 @@
 /**
- * The inventory is taken of Pyodide's module, but cells run ours. Both have exactly the same code.
+ * The inventory is taken of Pyodide's module, but cells run ours. Removing what a cell does not need leaves the code as it is;
+ * `host-hash.test.ts` and `mark-stores.test.ts` are about the two other steps.
  *
  * @module
  */

@@ -204,6 +204,7 @@ export class JsCell {
     engine.fuel = BigInt(this.#options.init.limits.fuel);
     if (this.#runsBody(engine)) {
       this.#bodyOutput = bodyOutput;
+      this.#snapshot.image.release();
       this.#snapshot = this.#takeSnapshot();
     } else {
       this.#letGo(engine);
@@ -285,7 +286,8 @@ export class JsCell {
 }
 
 /** There are no answers outside a call; a guest that makes a request then is run within its call. */
-const NOBODY: Listeners = {
+/** For what runs outside a call. */
+export const NOBODY: Listeners = {
   broker: { request: (): Promise<BrokerAnswer> => new Promise(() => undefined) },
   onLog: () => undefined,
   onEvent: () => undefined,

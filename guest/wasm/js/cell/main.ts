@@ -1,5 +1,5 @@
 /**
- * Entry of a JavaScript cell: `main.js <engine> <artifact>`, both folders. Reports that it is ready, receives its skill,
+ * Entry of a JavaScript cell: `main.js <engine> <artifact> [rehearse]`, the first two are folders. Reports that it is ready, receives its skill,
  * and answers one call after the other.
  *
  * @module
@@ -8,14 +8,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { attend } from '../../cell/attend.ts';
 import { ChannelBroker } from '../../cell/broker.ts';
 import { Channel, type Frame } from '../../cell/channel.ts';
+import { compileFile } from '../../cell/compile.ts';
 import { GuestEnd, type ModuleFacts } from '../../contract.ts';
 import type { EngineCode } from '../engine/quickjs.ts';
 import type { JsInit } from '../../../protocol.ts';
 import { describeStart } from './end.ts';
 import { JsCell } from './js-cell.ts';
+import { rehearse } from './rehearse.ts';
 import type { Listeners } from './running.ts';
 
-const [, , engineFolder = '', artifact = ''] = process.argv;
+const [, , engineFolder = '', artifact = '', ...options] = process.argv;
 /** The exit code of a process that died of SIGSEGV. */
 const EXIT_OF_TRAP = 139;
 const channel = new Channel(() => process.exit(EXIT_OF_TRAP));
@@ -29,8 +31,10 @@ channel.send({ t: 'ready' });
 const facts = JSON.parse(readFileSync(`${engineFolder}/facts.json`, 'utf8')) as ModuleFacts;
 // Prepared while the host confines this process.
 let code = tryCompile();
+const prelude = readPrelude();
 let cell: JsCell | undefined;
 let isServing = false;
+if (code && options.includes('rehearse')) await rehearse(code, prelude);
 await attend(channel, { onFrame, isServing: () => isServing, onIdle: reset });
 
 function onFrame({ body, payload }: Frame): void {
@@ -50,7 +54,7 @@ function load(init: JsInit): void {
   try {
     if (facts.memories.some(({ min }) => min > init.limits.pages)) throw new GuestEnd('limit', 'memory');
     code ??= compile();
-    cell = new JsCell({ code, init, texts: { bundle: readBundle(), prelude: readPrelude() } });
+    cell = new JsCell({ code, init, texts: { bundle: readBundle(), prelude } });
     channel.send({ t: 'loaded' });
   } catch (error) {
     channel.send({ ...describeStart(error), t: 'failed' });
@@ -83,7 +87,7 @@ function reset(): void {
 }
 
 function compile(): EngineCode {
-  return { module: new WebAssembly.Module(readFileSync(`${engineFolder}/engine.wasm`)), facts };
+  return { module: compileFile(`${engineFolder}/engine.wasm`), facts };
 }
 
 /** Fails if the skill may have less memory than the engine starts with; the call reports it. */

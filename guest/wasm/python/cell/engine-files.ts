@@ -4,21 +4,47 @@
  * @module
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { hashRelayModule } from '../engine/hash-table.ts';
 import type { EngineCode, Image } from '../engine/interpreter.ts';
 import { loadLibraries } from '../dlopen/files.ts';
 import { FixedTree } from '../files/fixed-tree.ts';
+import { release } from '../../imaged/garbage.ts';
+import type { StoredBytes } from '../../imaged/memory.ts';
+import { FileBytes } from '../../imaged/stored.ts';
 import type { EngineFacts } from '../install/build.ts';
 
-export interface Engine {
+const IMAGE_FILE = 'image.bin';
+
+export interface Engine<Memory = Uint8Array> {
   code: EngineCode;
-  image: Image;
+  image: Image<Memory>;
   facts: EngineFacts;
   /** Contains the standard library. */
   library: FixedTree;
 }
 
-/** `imageFolder` contains the base image, which is renewed from time to time, unlike the code. */
-export function readEngine(folder: string, imageFolder: string, packages: string = ''): Engine {
+/** Where the parts of the engine are. */
+export interface EnginePlaces {
+  code: string;
+  /** Contains the base image, which is renewed from time to time, unlike the code. */
+  image: string;
+  packages?: string;
+}
+
+export function readEngine(code: string, image: string, packages?: string): Engine {
+  const { facts, ...rest } = readParts({ code, image, ...(packages === undefined ? {} : { packages }) });
+  const memory = readFileSync(`${image}/${IMAGE_FILE}`);
+  return { ...rest, facts, image: { memory, stackPointer: facts.stackPointer } };
+}
+
+/** The same, but the image stays in its file. */
+export function openEngine(places: EnginePlaces): Engine<StoredBytes> {
+  const { facts, ...rest } = readParts(places);
+  const memory = new FileBytes(`${places.image}/${IMAGE_FILE}`);
+  return { ...rest, facts, image: { memory, stackPointer: facts.stackPointer } };
+}
+
+function readParts({ code: folder, image: imageFolder, packages = '' }: EnginePlaces): Omit<Engine, 'image'> {
   const read = (name: string): Uint8Array => readFileSync(`${folder}/${name}`);
   const facts = JSON.parse(readFileSync(`${imageFolder}/engine.json`, 'utf8')) as EngineFacts;
   const library = new FixedTree();
@@ -26,14 +52,22 @@ export function readEngine(folder: string, imageFolder: string, packages: string
   library.addFile(['python314.zip'], size, () => read('library.zip'));
   return {
     code: {
-      module: new WebAssembly.Module(read('engine.wasm')),
-      trampoline: new WebAssembly.Module(read('trampoline.wasm')),
+      module: compile(`${folder}/engine.wasm`),
+      trampoline: compile(`${folder}/trampoline.wasm`),
+      hashRelay: new WebAssembly.Module(hashRelayModule()),
       libraries: facts.linked && loadLibraries(facts.linked, packages),
     },
-    image: { memory: readFileSync(`${imageFolder}/image.bin`), stackPointer: facts.stackPointer },
     facts,
     library,
   };
+}
+
+function compile(file: string): WebAssembly.Module {
+  const bytes = readFileSync(file);
+  const module = new WebAssembly.Module(bytes);
+  // V8 has its own copy.
+  release(bytes);
+  return module;
 }
 
 /** Adds a folder that does not change while the cell exists, such as the bundle, to the tree. */

@@ -1,19 +1,20 @@
 /**
- * Entry of a Python cell: `main.js engine=… image=… bundle=… [packages=… bytecode=…] [saved=…]`, all folders. Reports that it is
+ * Entry of a Python cell: `main.js engine=… image=… bundle=… [packages=… bytecode=…]`, all folders. Reports that it is
  * ready, receives its skill, and answers one call after the other. It has no event loop: it waits by reading.
  *
  * @module
  */
-import { readFileSync } from 'node:fs';
 import type { PythonWasmInit, ToReusable, UsageFields } from '../../../protocol.ts';
 import { Channel, type Answer } from '../../cell/channel.ts';
 import { collectNow } from '../../imaged/garbage.ts';
+import type { StoredBytes } from '../../imaged/memory.ts';
 import { BrokerError } from '../../wasi/broker-client.ts';
 import { describeEnd } from './end.ts';
-import { readEngine, readFolder, type Engine } from './engine-files.ts';
+import { openEngine, readFolder, type Engine } from './engine-files.ts';
 import type { FixedTree } from '../files/fixed-tree.ts';
 import { ports } from './ports.ts';
 import { PythonCell, type HostLine } from './python-cell.ts';
+import { rehearse } from './rehearse.ts';
 
 const folders = new Map(process.argv.slice(2).map((argument) => argument.split('=') as [string, string]));
 /** The exit code of a process that died of SIGSEGV. */
@@ -31,32 +32,36 @@ let serving: { call: number; before: NodeJS.CpuUsage } | undefined;
 
 channel.send({ t: 'ready' });
 // Prepared while the host confines this process. The cell takes it over, and keeps less of it.
-let engine: Engine | undefined = readEngine(folder('engine'), folder('image'), folder('packages'));
+let engine: Engine<StoredBytes> | undefined = openEngine({
+  code: folder('engine'),
+  image: folder('image'),
+  packages: folder('packages'),
+});
 let cell: PythonCell | undefined;
+if (folders.has('rehearse')) rehearse(engine);
 
 for (let frame = channel.receive(); frame; frame = channel.receive()) {
   const { body, payload } = frame;
-  if (body.t === 'init') load(body as PythonWasmInit);
+  if (body.t === 'init') load(body as PythonWasmInit, payload);
   else if (body.t === 'call' && cell) serve(cell, body, payload);
 }
 process.exit(0);
 
-function load(init: PythonWasmInit): void {
+/** `saved` is the image that an earlier process saved, or empty. */
+function load(init: PythonWasmInit, saved: Uint8Array): void {
   const trees: Record<string, FixedTree> = { '/skill': readFolder(folder('bundle')) };
   if (folders.has('packages'))
     trees['/deps'] = readFolder(folder('bytecode'), readFolder(folder('packages')));
-  const saved = folders.has('saved') ? readFileSync(`${folder('saved')}/image.bin`) : undefined;
   const owned = engine;
   engine = undefined;
   try {
     if (!owned) throw new Error('This process already has a skill');
     cell = new PythonCell({
       engine: owned,
-      ownsEngine: true,
       init,
       folders: trees,
       ports: ports(exit),
-      saved,
+      saved: saved.length === 0 ? undefined : Buffer.from(saved.buffer, saved.byteOffset, saved.length),
       collect: collectNow,
     });
     channel.send({ t: 'loaded' }, cell.save());

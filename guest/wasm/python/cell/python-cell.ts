@@ -6,8 +6,9 @@
  */
 import type { BrokerAnswer } from '../../wasi/broker-client.ts';
 import { Interpreter, OutOfMemory, PAGE_BYTES, type Image } from '../engine/interpreter.ts';
-import type { Collect } from '../../imaged/garbage.ts';
-import { MAX_IMAGE_BYTES } from '../../imaged/memory.ts';
+import { release, type Collect } from '../../imaged/garbage.ts';
+import { layImage, MAX_IMAGE_BYTES, type StoredBytes } from '../../imaged/memory.ts';
+import { ChangedPages } from '../../imaged/stored.ts';
 import type { GuestMemory } from '../../imaged/guest-memory.ts';
 import { BrokerTree, type Ask } from '../files/broker-tree.ts';
 import { DeviceTree } from '../files/devices.ts';
@@ -22,7 +23,13 @@ import type { Answer, CellEvent, Failed } from '../../cell/channel.ts';
 import type { Engine } from './engine-files.ts';
 import { describeEnd } from './end.ts';
 import { GuestChannel } from './guest-channel.ts';
-import { decodeImage, encodeImage, type BodyOutput, type SavedImageOptions } from './saved-image.ts';
+import {
+  decodeImage,
+  encodeImage,
+  type BodyOutput,
+  type SavedImageOptions,
+  type SkillImage,
+} from './saved-image.ts';
 
 /** Memory beyond the image, so that small calls need not grow it. */
 const SPARE_PAGES = 16;
@@ -41,9 +48,7 @@ export interface HostLine {
 }
 
 export interface PythonCellOptions {
-  engine: Engine;
-  /** Whether only this cell uses the engine: then it overwrites the base image instead of copying it. */
-  ownsEngine?: boolean;
+  engine: Engine<Uint8Array | StoredBytes>;
   init: PythonWasmInit;
   /** Fixed folders by their path inside the guest. */
   folders: Record<string, FixedTree>;
@@ -77,6 +82,8 @@ export class PythonCell {
   /** Whether the image contains something that must differ between processes: a time or a random number. */
   #isProcessSpecific = false;
   readonly #directory: readonly string[] | undefined;
+  /** What `save` hands over, until it does. */
+  #unsaved: SkillImage | undefined;
 
   constructor({ engine, saved, ...options }: PythonCellOptions) {
     this.#options = options;
@@ -92,22 +99,22 @@ export class PythonCell {
     this.#surroundings = { process: this.#newProcess(NOBODY), ports: this.#ports, env: {} };
     const known = saved && decodeImage(saved, this.#savedImageOptions(base));
     if (known) {
-      ({ image: this.#image, bodyOutput: this.#bodyOutput } = known);
+      this.#bodyOutput = known.bodyOutput;
+      this.#image = this.#kept(known.image);
       this.#base = undefined;
-    } else this.#loadAhead();
+    } else this.#loadAhead(base);
     this.#running();
   }
 
-  /** The image for later processes of this skill; undefined if each of them must make its own. Once: it drops the base image. */
+  /** The image for later processes of this skill, once; undefined if each of them must make its own. */
   save(): Buffer | undefined {
-    const { init } = this.#options;
-    const base = this.#base;
-    this.#base = undefined;
-    const isFinal = this.#image.stackPointer === base?.stackPointer && !this.#isProcessSpecific;
-    if (!base || init.keepBytes === 0 || !isFinal) return undefined;
-    const skill = { image: this.#image, bodyOutput: this.#bodyOutput };
+    const [base, skill] = [this.#base, this.#unsaved];
+    [this.#base, this.#unsaved] = [undefined, undefined];
+    const { keepBytes } = this.#options.init;
+    const isFinal = skill?.image.stackPointer === base?.stackPointer && !this.#isProcessSpecific;
+    if (!base || !skill || keepBytes === 0 || !isFinal) return undefined;
     const encoded = encodeImage(skill, this.#savedImageOptions(base));
-    return encoded.length <= init.keepBytes ? encoded : undefined;
+    return encoded.length <= keepBytes ? encoded : undefined;
   }
 
   /** Its calls are commands, which end with an exit code. */
@@ -166,10 +173,9 @@ export class PythonCell {
   }
 
   #savedImageOptions(base: Image): SavedImageOptions {
-    const { init, ownsEngine = false } = this.#options;
+    const { init } = this.#options;
     return {
       base,
-      overwritesBase: ownsEngine,
       baseDigest: this.#engine.facts.digest,
       maxBytes: init.limits.pages * PAGE_BYTES,
     };
@@ -214,7 +220,7 @@ export class PythonCell {
    * request to the broker. Otherwise, or if the operator requires it, every call runs the body again, as it would in a
    * process of its own.
    */
-  #loadAhead(): void {
+  #loadAhead(base: Image): void {
     const { layout } = this.#engine.facts;
     const bodyOutput: BodyOutput = { logs: [], denials: [] };
     this.#surroundings.process = this.#newProcess({
@@ -233,8 +239,20 @@ export class PythonCell {
       this.#prepare();
       this.#isProcessSpecific = false;
     }
-    this.#image = this.#running().takeImage(layout);
+    const { memory, stackPointer } = this.#running().takeImage(layout);
+    const image = { memory: ChangedPages.between(base.memory, memory), stackPointer };
+    release(memory);
+    this.#unsaved = { image, bodyOutput: this.#bodyOutput };
+    this.#image = this.#kept(image);
     this.reset();
+  }
+
+  /** In the memory of this process, if every reset needs all of it. */
+  #kept({ memory, stackPointer }: Image): Image {
+    if (!this.#options.init.fresh.strict && !this.#engine.code.libraries) return { memory, stackPointer };
+    const all = new Uint8Array(memory.length);
+    layImage(all, memory);
+    return { memory: all, stackPointer };
   }
 
   #runsBody(): boolean {

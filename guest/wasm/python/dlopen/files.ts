@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { libraryCode, type LibraryCode } from './attach.ts';
 import type { LinkPlan } from './plan.ts';
@@ -30,5 +29,7 @@ export function loadLibraries(plan: LinkPlan, folder: string): LibraryCode {
 }
 
 export function digestOf(bytes: Uint8Array): string {
+  // Loaded only if needed: it takes a new process ten milliseconds.
+  const { createHash } = process.getBuiltinModule('node:crypto');
   return createHash('sha256').update(bytes).digest('hex');
 }

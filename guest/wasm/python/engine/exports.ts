@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { HASH_TABLE, HASH_TABLE_INDEX } from './hash-table.ts';
+
 /* oxlint-disable max-params -- the C library decides how many there are */
 type Pointer = number;
 
@@ -10,6 +12,7 @@ export interface EngineExports {
   __indirect_function_table: WebAssembly.Table;
   references_1: WebAssembly.Table;
   references_2: WebAssembly.Table;
+  host_hash: WebAssembly.Table;
   __stack_pointer: WebAssembly.Global;
   __stack_low: WebAssembly.Global;
   _PyRuntime: WebAssembly.Global;
@@ -41,7 +44,14 @@ export interface EngineExports {
  */
 export const REFERENCE_TABLES = { references_1: 1, references_2: 2 } as const;
 
-export const KEPT_EXPORTS: readonly Exclude<keyof EngineExports, keyof typeof REFERENCE_TABLES>[] = [
+/** All tables that only the host uses by name. */
+export const OWN_TABLES: Readonly<Record<OwnTable, number>> = {
+  ...REFERENCE_TABLES,
+  [HASH_TABLE]: HASH_TABLE_INDEX,
+};
+type OwnTable = keyof typeof REFERENCE_TABLES | typeof HASH_TABLE;
+
+export const KEPT_EXPORTS: readonly Exclude<keyof EngineExports, OwnTable>[] = [
   '__indirect_function_table',
   '__stack_pointer',
   '__stack_low',

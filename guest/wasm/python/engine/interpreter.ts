@@ -10,8 +10,11 @@ import type { Context } from '../host/context.ts';
 import { BridgeAlarm, engineImports } from '../host/imports.ts';
 import { Libraries, type LibraryCode } from '../dlopen/attach.ts';
 import type { EngineExports } from './exports.ts';
+import { HashCalls } from '../host/hash-calls.ts';
+import { HASH_TABLE } from './hash-table.ts';
 import { CARDS_IMPORT } from './mark-stores.ts';
 import { GuestMemory } from '../../imaged/guest-memory.ts';
+import type { StoredBytes } from '../../imaged/memory.ts';
 
 export const PAGE_BYTES = 65_536;
 
@@ -19,6 +22,7 @@ export const PAGE_BYTES = 65_536;
 export interface EngineCode {
   module: WebAssembly.Module;
   trampoline: WebAssembly.Module;
+  hashRelay: WebAssembly.Module;
   /** Native code of packages. */
   libraries?: LibraryCode | undefined;
 }
@@ -32,8 +36,8 @@ export interface Layout {
   trampolineSlot: number;
 }
 
-export interface Image {
-  memory: Uint8Array;
+export interface Image<Memory = Uint8Array | StoredBytes> {
+  memory: Memory;
   stackPointer: number;
 }
 
@@ -55,10 +59,12 @@ export class Interpreter {
   readonly alarm: BridgeAlarm = new BridgeAlarm();
   readonly trampolineSlot: number;
   readonly libraries: Libraries | undefined;
+  readonly #hashes: HashCalls;
 
   constructor(options: InterpreterOptions) {
     const { code, maxPages, surroundings } = options;
     this.memory = options.memory ?? newMemory(options);
+    this.#hashes = new HashCalls(this.memory);
     // Looked up each time, because every call has another process.
     const context: Context = {
       memory: this.memory,
@@ -74,6 +80,7 @@ export class Interpreter {
     const instance = new WebAssembly.Instance(code.module, imports);
     this.exports = instance.exports as unknown as EngineExports;
     this.trampolineSlot = this.#addTrampoline(code.trampoline);
+    this.#addHash(code.hashRelay);
     this.libraries =
       code.libraries &&
       new Libraries({ ...code.libraries, memory: this.memory.memory, engine: instance.exports });
@@ -106,7 +113,7 @@ export class Interpreter {
   }
 
   /** Everything up to the break of the C library; memory after it was never used. */
-  takeImage(layout: Layout): Image {
+  takeImage(layout: Layout): Image<Uint8Array> {
     return {
       memory: this.memory.bytes.slice(0, this.usedBytes(layout)),
       stackPointer: Number(this.exports.__stack_pointer.value),
@@ -119,6 +126,12 @@ export class Interpreter {
     this.exports.emscripten_stack_set_limits(layout.stackHigh, layout.stackLow);
     this.exports.__stack_pointer.value = image.stackPointer;
     this.alarm.reset();
+    this.#hashes.reset();
+  }
+
+  #addHash(module: WebAssembly.Module): void {
+    const relay = new WebAssembly.Instance(module, { env: { hash: this.#hashes.hash } });
+    this.exports[HASH_TABLE].set(0, relay.exports['hash'] as CallableFunction);
   }
 
   #addTrampoline(module: WebAssembly.Module): number {

@@ -10,6 +10,7 @@ import { Reader } from '../../binary/reader.ts';
 import { CARD_BITS } from '../../imaged/cards.ts';
 import { Writer } from '../../install/writer.ts';
 import { readBody, type Instruction } from '../dlopen/instructions.ts';
+import { signed, unsigned } from './encode.ts';
 
 export const CARDS_IMPORT = { module: 'env', name: 'cards' } as const;
 /** For 4 GiB, and one more page for the mark behind the last. */
@@ -69,9 +70,13 @@ const OP = {
   store16: 0x3b,
   constant: 0x41,
   add: 0x6a,
+  atMost: 0x4d,
   and: 0x71,
   shiftRight: 0x76,
 } as const;
+const IF: readonly number[] = [0x04, 0x40];
+const ELSE = 0x05;
+const END = 0x0b;
 const SHIFT: readonly number[] = [OP.constant, CARD_BITS, OP.shiftRight];
 /** Two marks at once, because a store can touch two cards. Alignment 1, memory 1, offset 0. */
 const MARK_TWO: readonly number[] = [
@@ -252,31 +257,22 @@ function markStore({ value, bytes }: Store, offset: number, temporaries: Tempora
   ];
 }
 
-/** `[destination, value or source, length]` stays on the stack. Marks `((destination % card) + length) / card` cards, rounded up. */
+/**
+ * `[destination, value or source, length]` stays on the stack. Marks `((destination % card) + length) / card` cards, rounded
+ * up. Up to the size of a card they are at most two, and storing two marks is faster than a fill.
+ */
 function markBulk(temporaries: Temporaries): number[] {
   const [address, kept, length] = (['address', 'i32', 'length'] as const).map((name) =>
     temporaries.of(name),
   ) as [number[], number[], number[]];
   const mask = [OP.constant, ...signed(CARD_MASK)];
+  const card = [OP.get, ...address, ...SHIFT];
   return [
-    ...[OP.set, ...length, OP.set, ...kept, OP.tee, ...address, ...SHIFT, OP.constant, 1],
+    ...[OP.set, ...length, OP.set, ...kept, OP.set, ...address],
+    ...[OP.get, ...length, OP.constant, ...signed(CARD_MASK + 1), OP.atMost, ...IF],
+    ...[...card, ...MARK_TWO, ELSE, ...card, OP.constant, 1],
     ...[OP.get, ...address, ...mask, OP.and, OP.get, ...length, OP.add, ...mask, OP.add, ...SHIFT],
-    ...FILL_MARKS,
+    ...[...FILL_MARKS, END],
     ...[OP.get, ...address, OP.get, ...kept, OP.get, ...length],
   ];
-}
-
-function unsigned(value: number): number[] {
-  const out = new Writer(8);
-  out.u32(value);
-  return [...out.view];
-}
-
-function signed(value: number): number[] {
-  const out: number[] = [];
-  for (let rest = value; ; rest >>= 7) {
-    const isLast = rest >= -0x40 && rest < 0x40;
-    out.push((rest & 0x7f) | (isLast ? 0 : 0x80));
-    if (isLast) return out;
-  }
 }

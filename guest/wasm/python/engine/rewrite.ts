@@ -1,6 +1,6 @@
 /**
  * Pyodide's module with another interface: it imports its memory, so that we set the bounds; of its 8,500 exports only
- * those that we call remain; its data is removed, because a process starts from an image. The code is unchanged.
+ * those that we call remain; its data is removed, because a process starts from an image. The code is unchanged here.
  *
  * @module
  */

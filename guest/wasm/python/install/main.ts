@@ -15,18 +15,20 @@ interface InputFile {
   sha256: { engine: string; library: string };
   sources: EngineInput['sources'];
   isCompiled: boolean;
+  threads: boolean;
 }
 
 const [, , folder = '', packages] = process.argv;
 const read = (name: string): Uint8Array => new Uint8Array(readFileSync(`${folder}/input/${name}`));
-const { sha256, sources, isCompiled } = JSON.parse(
+const { sha256, sources, isCompiled, threads } = JSON.parse(
   readFileSync(`${folder}/input/input.json`, 'utf8'),
 ) as InputFile;
 const engine = demand(read('engine.wasm'), sha256.engine);
 const library = demand(read('library.zip'), sha256.library);
 const report = (text: string): unknown => process.stderr.write(text);
+const onStep = (step: string): unknown => process.stdout.write(`${step}\n`);
 const libraries = packages === undefined ? new Map<string, Uint8Array>() : findLibraries(packages);
-const built = buildEngine({ engine, library, isCompiled, sources, libraries, report });
+const built = buildEngine({ engine, library, isCompiled, threads, sources, libraries, report, onStep });
 
 write('image', { 'image.bin': built.image.memory, 'engine.json': JSON.stringify(built.facts) });
 if (!isCompiled) {

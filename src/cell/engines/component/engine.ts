@@ -18,6 +18,7 @@ import { findNode, type NodeBinary } from '../node-process/node-binary.ts';
 import { SERVING_FLAGS } from '../node-process/serving-flags.ts';
 import { nodeSpec } from '../node-process/spec.ts';
 import { markInUse } from '../node-process/staged-folders.ts';
+import { unboundStart } from '../node-process/unbound-start.ts';
 import { WasmEngine } from '../node-process/wasm-engine.ts';
 import { installBinary, type Installed } from './install.ts';
 
@@ -69,13 +70,13 @@ export class ComponentEngine extends WasmEngine implements Engine {
   async prepare(bundle: Bundle): Promise<Artifact> {
     const guest = this.#guest();
     const { folder } = await this.#install(bundle.stagedDir, bundle.entry, bundle.files[bundle.entry] ?? '');
-    const spec = (grant: Grant): LaunchSpec => {
+    const start = (grant: Grant, artifact: string): LaunchSpec => {
       for (const used of [guest.code, folder]) markInUse(used);
       return nodeSpec({
         ...guest,
-        entry: 'cell/main.js',
+        entry: 'cell/main.cjs',
         args: ['/artifact'],
-        mounts: [{ host: folder, guest: '/artifact' }],
+        mounts: [{ host: artifact, guest: '/artifact' }],
         flags: [
           ...SERVING_FLAGS,
           '--stack-size=900',
@@ -84,7 +85,14 @@ export class ComponentEngine extends WasmEngine implements Engine {
         ],
       });
     };
-    return { engine: 'component', bundle, spec, init: callInit, limitBehind: heapLimitBehind };
+    return {
+      engine: 'component',
+      bundle,
+      spec: (grant) => start(grant, folder),
+      unbound: unboundStart(start, folder),
+      init: callInit,
+      limitBehind: heapLimitBehind,
+    };
   }
 
   async #install(stagedDir: string, file: string, digest: string): Promise<Installed> {

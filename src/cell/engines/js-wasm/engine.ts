@@ -13,9 +13,10 @@ import type { Artifact, Engine, LaunchSpec } from '../../contract.ts';
 import { stageGuestCode } from '../node-process/guest-code.ts';
 import { heapLimitBehind } from '../node-process/heap-limit.ts';
 import { findNode } from '../node-process/node-binary.ts';
-import { SERVING_FLAGS } from '../node-process/serving-flags.ts';
+import { SERVING_ENV, SERVING_FLAGS } from '../node-process/serving-flags.ts';
 import { nodeSpec } from '../node-process/spec.ts';
 import { markInUse } from '../node-process/staged-folders.ts';
+import { unboundStart } from '../node-process/unbound-start.ts';
 import { WasmEngine } from '../node-process/wasm-engine.ts';
 import { INLINING_FLAG } from '../component/engine.ts';
 import { makeFolder } from './make-folder.ts';
@@ -76,16 +77,16 @@ export class JsWasmEngine extends WasmEngine implements Engine {
     const engine = await this.#engine();
     const { folder } = await prepareSources({ ...this.options, ...bundle });
     const [node, code] = [findNode(home), stageGuestCode(home, 'wasm')];
-    const spec = (grant: Grant): LaunchSpec => {
+    const start = (grant: Grant, artifact: string, ...options: string[]): LaunchSpec => {
       for (const used of [code, engine, folder]) markInUse(used);
       return nodeSpec({
         node,
         code,
-        entry: 'js/cell/main.js',
-        args: ['/engine', '/artifact'],
+        entry: 'js/cell/main.cjs',
+        args: ['/engine', '/artifact', ...options],
         mounts: [
           { host: engine, guest: '/engine' },
-          { host: folder, guest: '/artifact' },
+          { host: artifact, guest: '/artifact' },
         ],
         flags: [
           ...SERVING_FLAGS,
@@ -93,12 +94,14 @@ export class JsWasmEngine extends WasmEngine implements Engine {
           `--wasm-max-mem-pages=${pagesOf(grant)}`,
           INLINING_FLAG,
         ],
+        env: SERVING_ENV,
       });
     };
     return {
       engine: 'js-wasm',
       bundle,
-      spec,
+      spec: (grant) => start(grant, folder),
+      unbound: unboundStart(start, folder),
       init: (grant) => callInit(bundle, grant),
       limitBehind: heapLimitBehind,
     };

@@ -13,6 +13,7 @@ import { publishSync } from '../../../load/publish.ts';
 import { packageRoot } from '../../../package-root.ts';
 import { makeReadable } from '../../linux/readable.ts';
 import { share, takeShared } from '../python-wasm/shared-engines.ts';
+import { linkModules } from './link-modules.ts';
 import { markInUse, sweepOtherVersions } from './staged-folders.ts';
 
 /** Files of other guests that a guest imports; they are staged with it, each below the name of its guest. */
@@ -24,6 +25,13 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     'wasm/js/prelude/skill-names.ts',
   ],
 };
+
+/** Files that processes of cells start with; each is also staged as one script, with the ending `.cjs`. */
+const LINKED: Readonly<Record<string, readonly string[]>> = {
+  wasm: ['cell/main.ts', 'js/cell/main.ts', 'python/cell/main.ts'],
+};
+/** Of the staged files; part of the version. */
+const LAYOUT = 'linked';
 
 interface GuestCode {
   version: string;
@@ -44,7 +52,7 @@ export function stageGuestCode(home: string, name: string): string {
   } else {
     const shared = sharedEngines();
     if (!shared || !takeShared(shared, version, staged)) {
-      stage(staged, stripTypes(texts));
+      stage(staged, stripTypes(texts), LINKED[name] ?? []);
       if (shared) share(shared, version, staged);
     }
     // Old versions only accumulate when a new one is staged.
@@ -55,7 +63,9 @@ export function stageGuestCode(home: string, name: string): string {
 
 function readCode(name: string): GuestCode {
   const texts = readTexts(name);
-  const key = createHash('sha256').update(process.version).update(JSON.stringify(texts)).digest('hex');
+  const key = createHash('sha256')
+    .update(JSON.stringify([process.version, LAYOUT, texts]))
+    .digest('hex');
   return { version: `${name}-${key.slice(0, 32)}`, texts };
 }
 
@@ -70,13 +80,15 @@ function readTexts(name: string): Record<string, string> {
   return Object.fromEntries(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
 }
 
-function stage(staged: string, scripts: Record<string, string>): void {
+function stage(staged: string, scripts: Record<string, string>, entries: readonly string[]): void {
   const write = (draft: string): void => {
     for (const [file, text] of Object.entries(scripts)) {
       const target = join(draft, file.replace(/\.ts$/, '.js'));
       mkdirSync(dirname(target), { recursive: true });
       writeFileSync(target, text.replaceAll(/(from\s+'\.[^']*)\.ts'/g, "$1.js'"));
     }
+    for (const entry of entries)
+      writeFileSync(join(draft, entry.replace(/\.ts$/, '.cjs')), linkModules(scripts, entry));
     writeFileSync(join(draft, 'package.json'), '{"type":"module"}');
     makeReadable(draft);
   };

@@ -9,6 +9,7 @@ import type { Mount, Wall } from '../../contract.ts';
 import { LogCapture } from '../../protocol/log-capture.ts';
 import { stageGuestCode } from './guest-code.ts';
 import { findNode } from './node-binary.ts';
+import { READS_RANDOM } from './serving-flags.ts';
 import { nodeSpec } from './spec.ts';
 
 const MIB = 1024 * 1024;
@@ -39,13 +40,18 @@ export interface InstallerOptions {
   entry?: string;
   /** Read-only mounts in addition to its own code. */
   reads?: Mount[];
+  /** Called with every line of its standard output, which names a step of its work. */
+  onStep?: ((step: string) => void) | undefined;
+  /** Additional flags of Node. */
+  flags?: readonly string[];
   /** Tightens the default limits. */
   limits?: Partial<GrantedLimits>;
 }
 
 /** The program gets the folders as arguments, the output folder first. */
 export async function runInstaller(options: InstallerOptions, output: string): Promise<void> {
-  const { home, wall, what = 'Python for Wasm', entry = 'python/install/main.js', reads = [] } = options;
+  const { home, wall, what = 'Python for Wasm', entry = 'python/install/main.js' } = options;
+  const { reads = [], flags = [] } = options;
   const mounts = [{ host: output, guest: '/out', writable: true }, ...reads];
   const spec = nodeSpec({
     node: findNode(home),
@@ -53,11 +59,14 @@ export async function runInstaller(options: InstallerOptions, output: string): P
     entry,
     mounts,
     args: mounts.map(({ guest }) => guest),
-    flags: ['--max-old-space-size=512'],
+    flags: ['--max-old-space-size=512', READS_RANDOM, ...flags],
   });
   const limits = { ...INSTALL_GRANT.limits, ...options.limits };
   const installer = wall.launch(spec, { ...INSTALL_GRANT, limits });
   const logs = new LogCapture(installer.logs, (total) => total > MIB && installer.kill('output'));
+  logs.listen((chunk, stream) => {
+    if (stream === 'stdout') for (const line of chunk.toString('utf8').split('\n')) options.onStep?.(line);
+  });
   const deadline = setTimeout(() => installer.kill('timeout'), limits.timeout);
   const exit = await installer.exited;
   clearTimeout(deadline);

@@ -20,10 +20,20 @@ export interface NodeSpecOptions {
   /** Arguments of the entry. */
   args?: string[];
   flags?: string[];
+  /** Environment of the process. Guests do not see it. */
+  env?: Readonly<Record<string, string>>;
 }
 
 /** Paths are as seen inside a jail; a wall without mounts maps them back to host paths. */
-export function nodeSpec({ node, code, entry, mounts, args = [], flags = [] }: NodeSpecOptions): LaunchSpec {
+export function nodeSpec({
+  node,
+  code,
+  entry,
+  mounts,
+  args = [],
+  flags = [],
+  env = {},
+}: NodeSpecOptions): LaunchSpec {
   const readable = ['/harness', ...mounts.map((mount) => mount.guest)];
   return {
     argv: [
@@ -44,7 +54,7 @@ export function nodeSpec({ node, code, entry, mounts, args = [], flags = [] }: N
       ...args,
     ],
     mounts: [{ host: node.path, guest: '/node/node' }, { host: code, guest: '/harness' }, ...mounts],
-    env: {},
+    env: { ...env },
     cwd: '/',
     reservedBytes: V8_RESERVES_BYTES,
   };

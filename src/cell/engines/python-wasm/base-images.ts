@@ -52,6 +52,11 @@ export class BaseImages {
     return join(this.#folder, 'code');
   }
 
+  /** Whether no native code of packages is part of it. */
+  get isOurs(): boolean {
+    return this.#options.packages === undefined;
+  }
+
   /** Identifies the engine and everything that it was built from. */
   get version(): string {
     return basename(this.#folder);

@@ -14,7 +14,7 @@ import { BASE_ENV, commandEnv, workingFolder } from '../../native-env.ts';
 import { stageGuestCode } from '../node-process/guest-code.ts';
 import { heapLimitBehind } from '../node-process/heap-limit.ts';
 import { findNode } from '../node-process/node-binary.ts';
-import { SERVING_FLAGS } from '../node-process/serving-flags.ts';
+import { READS_RANDOM, SERVING_ENV, SERVING_FLAGS } from '../node-process/serving-flags.ts';
 import { nodeSpec } from '../node-process/spec.ts';
 import { markInUse } from '../node-process/staged-folders.ts';
 import { WasmEngine, type WasmEngineOptions } from '../node-process/wasm-engine.ts';
@@ -27,18 +27,22 @@ import { isPyodideInstalled, PYODIDE } from './pyodide.ts';
 import { openPackages, type Packages } from './packages.ts';
 import { refusesCommand, refusesImports } from './commands.ts';
 import { wasmEnvironment } from './requirements.ts';
-import { findSavedImage, MAX_SAVED_BYTES, saveImage, savedImageKey } from './saved-images.ts';
+import { isSmall, unboundPython } from './unbound.ts';
+import { MAX_SAVED_BYTES, readSavedImage, saveImage, savedImageKey } from './saved-images.ts';
 
 const PAGE_BYTES = 64 * 1024;
 /** V8's share of the main thread's stack, in KiB; Linux provides 8 MiB. */
 const STACK_KIB = 7000;
+/** Each function is validated before it runs first. The installer has validated all of the engine. */
+const LAZY_VALIDATION = '--wasm-lazy-validation';
+/** Three times as late as by default: most functions of a short call are never worth the time that optimizing them takes. */
+const LATE_OPTIMIZATION = '--wasm-tiering-budget=40000000';
 const GUEST_PLACES = {
   engine: '/engine',
   image: '/image',
   bundle: '/skill',
   packages: '/deps',
   bytecode: '/bytecode',
-  saved: '/saved',
 } as const;
 const CELL_FOLDERS = Object.keys(GUEST_PLACES) as (keyof typeof GUEST_PLACES)[];
 
@@ -58,8 +62,6 @@ export interface CellFolders {
   packages?: string | undefined;
   /** Bytecode of the packages. */
   bytecode?: string | undefined;
-  /** The image that an earlier cell of this skill saved. */
-  saved?: string | undefined;
 }
 
 export class PythonWasmEngine extends WasmEngine<PythonWasmOptions> implements Engine {
@@ -122,17 +124,18 @@ export class PythonWasmEngine extends WasmEngine<PythonWasmOptions> implements E
       settings: fresh,
       ...(isCommand ? { isCommand } : {}),
       ...(uses ? { uses } : {}),
-      spec: (grant) => {
-        const image = images.take();
-        const saved = mayKeep(grant, fresh) ? findSavedImage(image.skills, key(grant)) : undefined;
-        return start({
-          image: image.base,
+      spec: () =>
+        start({
+          image: images.take().base,
           bundle: bundle.stagedDir,
           packages: packages?.folder,
           bytecode: packages?.bytecode,
-          saved,
-        });
-      },
+        }),
+      saved: (grant) =>
+        mayKeep(grant, fresh) ? readSavedImage(images.newest.skills, key(grant)) : Promise.resolve(undefined),
+      ...(packages || !isSmall(bundle.stagedDir)
+        ? {}
+        : { unbound: unboundPython({ bundle, images, start }) }),
       init: (grant) => ({ ...init(grant), keepBytes: mayKeep(grant, fresh) ? MAX_SAVED_BYTES : 0 }),
       keep: (grant, bytes) => {
         if (mayKeep(grant, fresh)) saveImage(images.newest.skills, key(grant), bytes);
@@ -147,19 +150,23 @@ export class PythonWasmEngine extends WasmEngine<PythonWasmOptions> implements E
   }
 
   /** Returns a function that makes the launch spec of a cell with these folders. */
-  cellSpec({ code }: BaseImages): (folders: CellFolders) => LaunchSpec {
+  cellSpec({ code, isOurs }: BaseImages): (folders: CellFolders, options?: readonly string[]) => LaunchSpec {
     const { home } = this.options;
     const [node, harness] = [findNode(home), stageGuestCode(home, 'wasm')];
-    return (folders) => {
+    return (folders, options = []) => {
       markInUse(harness);
       const mounts = mountsOf({ engine: code, ...folders });
       return nodeSpec({
         node,
         code: harness,
-        entry: 'python/cell/main.js',
-        args: mounts.map(({ name, guest }) => `${name}=${guest}`),
+        entry: 'python/cell/main.cjs',
+        args: [...mounts.map(({ name, guest }) => `${name}=${guest}`), ...options],
         mounts: mounts.map(({ host, guest }) => ({ host, guest })),
-        flags: [...SERVING_FLAGS, `--stack-size=${STACK_KIB}`],
+        flags: [
+          ...[...SERVING_FLAGS, READS_RANDOM, `--stack-size=${STACK_KIB}`, LATE_OPTIMIZATION],
+          ...(isOurs ? [LAZY_VALIDATION] : []),
+        ],
+        env: SERVING_ENV,
       });
     };
   }

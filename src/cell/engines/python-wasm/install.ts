@@ -41,24 +41,38 @@ export async function installEngine(options: EngineInstallOptions): Promise<stri
   const folder = join(options.home, 'python-wasm', engineKey(sources, options.packages));
   const { shared } = options;
   if (existsSync(folder) || (shared && takeShared(shared, basename(folder), folder))) return folder;
-  await withNotice(() => install(options, folder, sources), options);
+  await withNotice((onStep) => install({ ...options, onStep }, folder, sources), options);
   if (shared) share(shared, basename(folder), folder);
   return folder;
 }
 
-/** Announces slow work, and says at its end how long it took. */
+/** What the installer reports at the start of each step, and how people are told. */
+const STEPS: Readonly<Record<string, string>> = {
+  rewrite: '1 of 3, rewriting the engine',
+  library: '2 of 3, compiling the standard library',
+  image: '3 of 3, starting the interpreter for the first time',
+};
+
+/** Announces slow work with its steps, and says at its end how long it took. */
 async function withNotice(
-  work: () => Promise<void>,
+  work: (onStep: (step: string) => void) => Promise<void>,
   { onProgress }: Pick<EngineInstallOptions, 'onProgress'>,
 ): Promise<void> {
   const startedAt = performance.now();
   let isAnnounced = false;
+  let current = 'rewrite';
+  const announce = (): void =>
+    onProgress?.(`Preparing Python for Wasm, which happens once. Step ${STEPS[current] ?? ''} …`);
   const notice = setTimeout(() => {
     isAnnounced = true;
-    onProgress?.('Preparing Python for Wasm. This happens once and takes 5 to 30 seconds …');
+    announce();
   }, SLOW_MS);
   try {
-    await work();
+    await work((step) => {
+      if (!Object.hasOwn(STEPS, step)) return;
+      current = step;
+      if (isAnnounced) announce();
+    });
   } finally {
     clearTimeout(notice);
   }
@@ -97,7 +111,11 @@ function engineKey(sources: EngineSources, packages: string | undefined): string
   return hash.digest('hex').slice(0, 32);
 }
 
-async function install(options: EngineInstallOptions, folder: string, sources: EngineSources): Promise<void> {
+interface Installing extends EngineInstallOptions {
+  onStep?: (step: string) => void;
+}
+
+async function install(options: Installing, folder: string, sources: EngineSources): Promise<void> {
   await build(options, { ...readPyodide(), isCompiled: false, sources }, (made) => {
     const write = (draft: string): void => {
       copyPlain(join(made, 'code'), join(draft, 'code'));
@@ -117,24 +135,29 @@ interface InstallerInput {
 
 /** Runs the installer in a temporary folder; `take` is called with that folder before it is removed. */
 async function build(
-  options: EngineInstallOptions,
+  options: Installing,
   input: InstallerInput,
   take: (made: string) => void,
 ): Promise<void> {
   const place = join(options.home, 'python-wasm');
   const workplace = join(place, `making.${randomBytes(6).toString('hex')}`);
   try {
-    writeInput(workplace, input);
     const { packages } = options;
+    // Node does not confine threads, so there are none beside code of packages.
+    const threads = packages === undefined;
+    writeInput(workplace, { ...input, threads });
     const reads = packages === undefined ? [] : [{ host: packages, guest: '/deps' }];
-    await runInstaller({ ...options, reads }, workplace);
+    await runInstaller({ ...options, reads, flags: threads ? ['--allow-worker'] : [] }, workplace);
     take(workplace);
   } finally {
     rmSync(workplace, { recursive: true, force: true });
   }
 }
 
-function writeInput(workplace: string, { engine, library, ...rest }: InstallerInput): void {
+function writeInput(
+  workplace: string,
+  { engine, library, ...rest }: InstallerInput & { threads: boolean },
+): void {
   const input = join(workplace, 'input');
   openWorkplace(workplace);
   mkdirSync(input);

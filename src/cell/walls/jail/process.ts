@@ -11,12 +11,16 @@ import type { CellProcess, ExitInfo, KillReason, LaunchFault, ProcessUsage } fro
 import type { Cgroup } from '../../linux/cgroup/cgroup.ts';
 import { childPids, pidsByName } from '../../linux/memory-watch.ts';
 import { Meter } from '../../linux/meter.ts';
+import { privateBytes } from '../../linux/private-memory.ts';
 import { identityInside, type PathIdentity } from '../../linux/path-identity.ts';
 import { lowerSession } from '../../linux/priority.ts';
-import { startWatchdog } from '../../linux/watchdog.ts';
+import { Watchdog } from '../../linux/watchdog.ts';
+import { fixForJail } from './probe.ts';
 
 /** How long bwrap may take to start, or to notice that its pid 1 is gone, before it is killed too. */
 const BWRAP_GRACE_MS = 500;
+/** Its own message, before any skill code ran. */
+const BWRAP_ERROR = /^bwrap: /m;
 /** For each temporary file system that a cell can write to. */
 const MAX_FILES = { tmp: 65_536, 'dev/shm': 4096 };
 
@@ -49,7 +53,8 @@ export class JailProcess implements CellProcess {
   #attached: Promise<void> | undefined;
   #grace: NodeJS.Timeout | undefined;
   #hasExited = false;
-  #stopWatchdog: () => void = () => undefined;
+  #wasConfined = false;
+  #watchdog: Watchdog | undefined;
 
   constructor(options: JailProcessOptions) {
     this.#options = options;
@@ -78,6 +83,11 @@ export class JailProcess implements CellProcess {
     return this.#innerPid;
   }
 
+  /** Whether the jail opened and a program inside it got ready. */
+  get wasConfined(): boolean {
+    return this.#wasConfined;
+  }
+
   /** Host pids of all processes inside. */
   members(): number[] {
     const { cgroup } = this.#options;
@@ -92,7 +102,8 @@ export class JailProcess implements CellProcess {
     lowerSession(pid, niceness);
     await this.#attached;
     if (this.#hasExited) return false;
-    this.#stopWatchdog = startWatchdog({
+    this.#wasConfined = true;
+    this.#watchdog = new Watchdog({
       exceeded: () => this.#meter.exceeded(grant.limits) ?? this.#tooManyFiles(pid),
       kill: (reason) => this.kill(reason),
     });
@@ -122,9 +133,19 @@ export class JailProcess implements CellProcess {
     return this.#meter.read();
   }
 
+  rest(isResting: boolean): void {
+    // Without a cgroup, nobody else notices that memory runs out.
+    if (this.#options.cgroup) this.#watchdog?.rest(isResting);
+  }
+
+  privateBytes(): number | undefined {
+    return privateBytes(this.#innerPid);
+  }
+
   /** Failures of bwrap itself, which are not the skill's fault. */
-  fault(): LaunchFault | undefined {
+  fault({ started, logs }: { started: boolean; logs: string }): LaunchFault | undefined {
     if (this.#spawnError) return notStarted(this.#spawnError);
+    if (!started && BWRAP_ERROR.test(logs)) return notOpened(logs.trim());
     return this.#exitSignal && this.#killReason === undefined
       ? killedFromOutside(this.#exitSignal)
       : undefined;
@@ -167,8 +188,13 @@ export class JailProcess implements CellProcess {
    * would wait forever; it is found by its name. Later children are killed through the cgroup, or exit when their
    * streams close.
    */
-  #killLeftovers(): void {
-    for (const stream of [this.channel, ...this.logs]) stream.destroy();
+  #killLeftovers({ signal }: ExitInfo): void {
+    const closeStreams = (): void => {
+      for (const stream of [this.channel, ...this.logs]) stream.destroy();
+    };
+    // The reason of a bwrap that gave up may still be unread.
+    if (signal === null) setTimeout(closeStreams, BWRAP_GRACE_MS).unref();
+    else closeStreams();
     const { cgroup, name } = this.#options;
     for (const pid of pidsByName(name)) killIfThere(pid);
     this.#attached?.then(
@@ -181,8 +207,8 @@ export class JailProcess implements CellProcess {
     this.#hasExited = true;
     this.#exitSignal = exit.signal ?? undefined;
     clearTimeout(this.#grace);
-    this.#stopWatchdog();
-    if (exit.signal !== null || this.#innerPid === undefined) this.#killLeftovers();
+    this.#watchdog?.stop();
+    if (exit.signal !== null || this.#innerPid === undefined) this.#killLeftovers(exit);
     this.#killReason ??= this.#meter.stop(exit, this.#options.grant.limits.cpu);
     return exit;
   }
@@ -193,6 +219,15 @@ function notStarted(cause: Error): LaunchFault {
     code: 'skill_unavailable',
     message: `bubblewrap could not be started: ${cause.message}`,
     fix: 'Reinstall it (apt-get install bubblewrap), and check it with `skillcell doctor`.',
+  };
+}
+
+/** The probe says the same if it finds out first. */
+function notOpened(reason: string): LaunchFault {
+  return {
+    code: 'skill_unavailable',
+    message: `bubblewrap cannot open a jail here: ${reason}`,
+    fix: fixForJail(reason),
   };
 }
 

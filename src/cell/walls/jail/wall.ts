@@ -23,7 +23,8 @@ import { cellIdentity, DEFAULT_CELL_ID, ownIdMaps, refusalOf } from '../../linux
 import { pathIdentity } from '../../linux/path-identity.ts';
 import { checkedNiceness, lowerPriority } from '../../linux/priority.ts';
 import { CachedProbe } from '../try-program.ts';
-import { probeJail } from './probe.ts';
+import { PRLIMIT, probeJail } from './probe.ts';
+import { ProbeMemory } from './probe-memory.ts';
 import { OrphanGuard } from './orphan-guard.ts';
 import { JailProcess } from './process.ts';
 import {
@@ -52,6 +53,11 @@ export interface JailOptions {
   niceness?: number;
   /** `false` disables cgroups even if they are available. */
   cgroups?: boolean;
+  /**
+   * Skips the probe if a jail opened in the last 24 hours under the same circumstances. For processes that make one call: if
+   * the jail does not open after all, that call is refused and the next process probes.
+   */
+  remembersProbe?: boolean;
 }
 
 export class JailWall implements Wall {
@@ -59,6 +65,7 @@ export class JailWall implements Wall {
   readonly #bwrap: string | undefined;
   readonly #cellId: number;
   readonly #niceness: number;
+  readonly #memory: ProbeMemory | undefined;
   readonly #cgroups: CgroupDriver | undefined;
   readonly #layout = readLayout();
   readonly #idMaps = ownIdMaps();
@@ -70,9 +77,12 @@ export class JailWall implements Wall {
   #cells = 0;
   readonly #probe = new CachedProbe(() => this.#try());
 
-  constructor(options: JailOptions = {}) {
+  /** `home`: where probes are remembered. */
+  constructor(options: JailOptions = {}, home?: string) {
     this.#bwrap = options.bwrap ?? BWRAP_PLACES.find((place) => existsSync(place));
     this.#cellId = options.cellId ?? DEFAULT_CELL_ID;
+    if (options.remembersProbe && home !== undefined && this.#bwrap !== undefined)
+      this.#memory = new ProbeMemory({ home, programs: [this.#bwrap, PRLIMIT], cellId: this.#cellId });
     this.#niceness = checkedNiceness(options.niceness ?? 0);
     this.#cgroups = options.cgroups === false ? undefined : probeCgroups();
     this.#cgroups?.sweepStale();
@@ -89,6 +99,7 @@ export class JailWall implements Wall {
       enforces: jailEnforcement(this.#cgroups),
       launch: (spec, grant) => this.launch(spec, grant),
       refusal: () => refusalOf(this.#cellId),
+      memory: this.#memory,
     });
   }
 
@@ -112,7 +123,16 @@ export class JailWall implements Wall {
       mounts,
     });
     this.#running.add(jailed, jailed.gone);
+    if (this.#memory) this.#forgetUnlessOpened(jailed);
     return jailed;
+  }
+
+  /** A jail that opened has a harness that got ready, or a program that ended well. */
+  #forgetUnlessOpened(jailed: JailProcess): void {
+    jailed.exited.then(
+      ({ code }) => jailed.wasConfined || code === 0 || this.#memory?.forget(),
+      () => undefined,
+    );
   }
 
   async close(): Promise<void> {

@@ -19,7 +19,8 @@ import type {
 } from '../../contract.ts';
 import { inheritableDescriptors, withoutLeaks } from '../../linux/descriptors.ts';
 import { cellIdentity, DEFAULT_CELL_ID } from '../../linux/identity.ts';
-import { startWatchdog } from '../../linux/watchdog.ts';
+import { privateBytes } from '../../linux/private-memory.ts';
+import { Watchdog } from '../../linux/watchdog.ts';
 import { RunningProcesses } from '../../linux/running-processes.ts';
 import { processEnforcement } from './enforcement.ts';
 import { readUsage } from './usage.ts';
@@ -42,7 +43,7 @@ export class ProcessWall implements Wall {
     const [program = '', ...args] = spec.argv.map((arg) => toHostPath(arg, spec));
     const child = withoutLeaks(['ignore', 'pipe', 'pipe', 'pipe'], this.#leaks, (stdio) =>
       spawn(program, args, {
-        env: {},
+        env: spec.env,
         cwd: '/',
         stdio,
         ...this.identity(grant),
@@ -82,7 +83,7 @@ class PlainProcess implements CellProcess {
   readonly exited: Promise<ExitInfo>;
   readonly #child: ChildProcess;
   readonly #grant: Grant;
-  readonly #stopWatchdog: () => void;
+  readonly #watchdog: Watchdog;
   #usage: ProcessUsage = { cpuMs: 0, memoryPeakBytes: 0 };
   #hasExited = false;
   #killReason: KillReason | undefined;
@@ -92,7 +93,7 @@ class PlainProcess implements CellProcess {
     this.#grant = grant;
     this.channel = child.stdio[3] as Duplex;
     this.logs = [child.stdout, child.stderr].filter((stream) => stream !== null);
-    this.#stopWatchdog = startWatchdog({
+    this.#watchdog = new Watchdog({
       exceeded: () => this.#exceeded(),
       kill: (reason) => this.kill(reason),
     });
@@ -125,6 +126,14 @@ class PlainProcess implements CellProcess {
     return this.#usage;
   }
 
+  rest(isResting: boolean): void {
+    this.#watchdog.rest(isResting);
+  }
+
+  privateBytes(): number | undefined {
+    return privateBytes(this.#child.pid);
+  }
+
   #exceeded(): 'memory' | 'cpu' | undefined {
     const { cpuMs, memoryPeakBytes } = this.usage();
     if (memoryPeakBytes > this.#grant.limits.memory) return 'memory';
@@ -133,7 +142,7 @@ class PlainProcess implements CellProcess {
 
   #onExit(exit: ExitInfo): ExitInfo {
     this.#hasExited = true;
-    this.#stopWatchdog();
+    this.#watchdog.stop();
     return exit;
   }
 }

@@ -6,7 +6,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PythonWasmInit } from '../../../../guest/protocol.ts';
-import { readEngine, type Engine } from '../../../../guest/wasm/python/cell/engine-files.ts';
+import { openEngine, readEngine, type Engine } from '../../../../guest/wasm/python/cell/engine-files.ts';
+import type { StoredBytes } from '../../../../guest/wasm/imaged/memory.ts';
 import { ports } from '../../../../guest/wasm/python/cell/ports.ts';
 import { PythonCell } from '../../../../guest/wasm/python/cell/python-cell.ts';
 import { FixedTree } from '../../../../guest/wasm/python/files/fixed-tree.ts';
@@ -26,6 +27,12 @@ export function readInstalled(home: string): Engine {
   return readEngine(join(image, '..', '..', 'code'), join(image, 'base'));
 }
 
+/** The same with the image in its file, as in a cell. */
+export function openInstalled(home: string): Engine<StoredBytes> {
+  const [image = ''] = imageFolders(home);
+  return openEngine({ code: join(image, '..', '..', 'code'), image: join(image, 'base') });
+}
+
 /** Files of the skill images saved for the newest base image. */
 export function savedImages(home: string): string[] {
   const skills = join(imageFolders(home).at(-1) ?? '', 'skills');
@@ -37,8 +44,7 @@ export function savedImages(home: string): string[] {
 }
 
 export interface TestCellOptions {
-  engine: Engine;
-  ownsEngine?: boolean;
+  engine: Engine<Uint8Array | StoredBytes>;
   source: string;
   saved?: Buffer | undefined;
   pages?: number;
@@ -48,7 +54,6 @@ export interface TestCellOptions {
 /** Opens a cell in this process for one skill without grants. */
 export function openCell({
   engine,
-  ownsEngine = false,
   source,
   saved,
   pages = 2048,
@@ -77,7 +82,6 @@ export function openCell({
   });
   return new PythonCell({
     engine,
-    ownsEngine,
     init,
     folders: { '/skill': bundle },
     ports: outside,
