@@ -51,10 +51,11 @@ function partsOf(variant: Variant, parts: Record<string, number>): [string, numb
   return Object.entries(parts).map(([part, ms]) => [`${variant.name}, ${part}`, ms]);
 }
 
-/** In another order for each round, the same in every run: no variant always follows the same one, and pays for what it left. */
+/** The first round in the given order, which is that of the rows; each later one in another, the same in every run: no variant always follows the same one, and pays for what it left. */
 export function shuffled<T>(items: readonly T[], round: number): T[] {
   const order = [...items];
-  let state = Math.imul(round + 1, 0x9e3779b1);
+  if (round === 0) return order;
+  let state = Math.imul(round, 0x9e3779b1);
   for (let at = order.length - 1; at > 0; at--) {
     // xorshift
     state ^= state << 13;
