@@ -77,12 +77,12 @@ export class PythonZygote implements Zygote {
     return this.#listening && !this.#closing && !this.#hasEnded;
   }
 
-  get hasEnded(): boolean {
-    return this.#hasEnded;
-  }
-
   get bytes(): number {
     return this.#jailed.privateBytes?.() ?? 0;
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
   }
 
   gatewayFolder(): string {
