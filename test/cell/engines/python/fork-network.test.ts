@@ -100,7 +100,7 @@ const PATIENCE_MS = 30_000;
 describe('the network namespaces of forks', () => {
   let open: TestRuntime;
   beforeAll(() => {
-    open = openTestRuntime({ pool: { ready: 'zygote', maxStandby: 1 } });
+    open = openTestRuntime({ pool: { ready: 'zygote', maxStandby: 1, maxConcurrent: 64 } });
   });
   afterAll(() => open.close());
 
@@ -138,6 +138,20 @@ describe('the network namespaces of forks', () => {
     expect(kept()).toEqual([first.network]);
     expect(await call()).toEqual(first);
     expect(kept()).toEqual([first.network]);
+  });
+
+  test('are kept for some of many calls at once, so that the zygote can still open files', async () => {
+    const path = { path: '${workspace}', access: 'read-write' };
+    const call = await forking(MEETS, { capabilities: { filesystem: [path] } });
+    const callers = 40;
+    const start = (_: unknown, index: number): Promise<Seen> =>
+      call({ name: `one-of-many-${index}`, callers });
+    const calls = Array.from({ length: callers - 1 }, start);
+    await expect.poll(() => childPids(zygotePid()).length, { timeout: PATIENCE_MS }).toBe(callers - 1);
+    expect(kept()).toHaveLength(32);
+    const seen = await Promise.all([...calls, start(undefined, callers)]);
+    expect(new Set(seen.map(({ network }) => network)).size).toBe(callers);
+    expect(kept()).toHaveLength(32);
   });
 
   test('show nothing of sockets that an earlier call left in one another', async () => {
