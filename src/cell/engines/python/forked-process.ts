@@ -66,6 +66,7 @@ export class ForkedProcess implements CellProcess {
 
   /** Called when the zygote reports the fork, often before the child itself is ready. */
   onForked(pid: unknown): void {
+    if (this.#reported === undefined && this.#killReason) this.#options.end();
     this.#reported = pid;
     if (this.#isKnown) return;
     const found = this.#options.find((candidate) => pidInside(candidate) === pid);
@@ -108,7 +109,8 @@ export class ForkedProcess implements CellProcess {
   kill(reason: KillReason): void {
     this.#killReason ??= reason;
     if (this.#hasExited || this.#grace) return;
-    this.#options.end();
+    // A zygote that has not forked it yet could not kill it, and would fork it afterwards.
+    if (this.#reported !== undefined) this.#options.end();
     // Timers run before I/O: in a host that was busy, the zygote's report may have arrived but not been read.
     this.#grace = setTimeout(() => setImmediate(() => this.#endAllUnlessExited()), ZYGOTE_GRACE_MS);
   }
