@@ -71,3 +71,24 @@ it('a call that is cancelled before its fork exists ends alone', async () => {
     await open.close();
   }
 });
+
+it('a call whose zygote is killed is not blamed on its skill', async () => {
+  const open = openTestRuntime({ pool: { ready: 'zygote', maxStandby: 1 } });
+  try {
+    const dir = writeSkill(open.folder, { source: SLEEPS, manifest: { execution: ['subprocess'] } });
+    const skill = await open.runtime.load(dir);
+    await open.runtime.warm(skill);
+    const zygote = zygotePid();
+    const call = open.runtime.execute(skill, { seconds: LONG_S }, { reject: false });
+    await expect.poll(() => childPids(zygote).length, { timeout: PATIENCE_MS }).toBe(1);
+    await delay(BUSY_MS);
+    process.kill(zygote, 'SIGKILL');
+    expect(await call).toMatchObject({
+      ok: false,
+      error: { code: 'internal', message: expect.stringContaining('killed from outside') },
+      execution: { start: 'zygote' },
+    });
+  } finally {
+    await open.close();
+  }
+});
