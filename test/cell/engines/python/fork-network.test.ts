@@ -5,7 +5,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readdirSync, readlinkSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { childPids } from '../../../../src/cell/linux/memory-watch.ts';
@@ -106,8 +106,7 @@ describe('the network namespaces of forks', () => {
 
   /** A skill whose zygote is warm. */
   async function forking(source: string, manifest: object = {}): Promise<(params?: object) => Promise<Seen>> {
-    const workspace = join(open.folder, 'workspace');
-    mkdirSync(workspace, { recursive: true });
+    const workspace = mkdtempSync(join(open.folder, 'workspace-'));
     // For cells of a root host, which run as another user.
     chmodSync(workspace, 0o777);
     const dir = writeSkill(open.folder, { source, manifest: { execution: ['subprocess'], ...manifest } });
