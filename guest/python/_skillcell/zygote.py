@@ -31,8 +31,8 @@ _RUN = "/run/zygote"
 _SOCKET = _RUN + "/socket"
 _HELLO_BYTES = 17
 _CONTROL, _LOG = b"c", b"l"
-# More than the calls that usually run at once.
-_MAX_FREE_NETWORKS = 32
+# More than the calls that usually run at once. Each is an open descriptor, and few may be open.
+_MAX_NETWORKS = 32
 
 # Preloaded if the skill imports them: library modules without effects on import.
 _COMMON = (
@@ -205,25 +205,22 @@ class _Networks:
         """Notes who is in it. `network` is None if the fork has made its own, and `pid` is negative if there is no fork."""
         if pid < 0:
             return self._keep(network)
-        if network is None and self._is_kept:
+        if network is None and self._is_kept and len(self._free) + len(self._used) < _MAX_NETWORKS:
             try:
                 network = os.open("/proc/%d/ns/net" % pid, os.O_RDONLY | os.O_CLOEXEC)
             except OSError:
                 # It has ended already.
                 return
-        self._used[pid] = network
+        if network is not None:
+            self._used[pid] = network
 
     def put_back(self, pid):
         """Every process in it has ended, because the fork was the first of its pid namespace."""
         self._keep(self._used.pop(pid, None))
 
     def _keep(self, network):
-        if network is None:
-            return
-        if len(self._free) < _MAX_FREE_NETWORKS:
+        if network is not None:
             self._free.append(network)
-        else:
-            os.close(network)
 
 
 def _enter_network(network):

@@ -49,6 +49,11 @@ export class Meter {
     return wasKilled && this.#last.cpuMs >= cpuLimitMs * CPU_CERTAINTY ? 'cpu' : undefined;
   }
 
+  /** Keeps the last reading. */
+  freeze(): void {
+    this.#stopped = true;
+  }
+
   #addUp(knownPeak: number): ProcessUsage {
     const { cpuMs, rssBytes } = measureTree(this.#rootPid);
     // Exited processes are no longer measured, but their usage still counts.

@@ -263,6 +263,8 @@ export class Session implements Cell, FaultOwner {
       trace: '',
       limit: 'host_calls',
     });
+    // While it lives.
+    this.#options.process.usage();
     this.#options.process.kill('done');
   }
 

@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { Duplex, Readable } from 'node:stream';
 import type { Grant } from '../../../policy/grant.ts';
-import type { CellProcess, ExitInfo, KillReason, ProcessUsage } from '../../contract.ts';
+import type { CellProcess, ExitInfo, KillReason, LaunchFault, ProcessUsage } from '../../contract.ts';
 import type { Cgroup } from '../../linux/cgroup/cgroup.ts';
 import { Meter } from '../../linux/meter.ts';
 import { startWatchdog } from '../../linux/watchdog.ts';
@@ -19,6 +19,13 @@ import type { NewChild } from './fork-cgroup.ts';
  * the child immediately; the long grace period protects the other children on an overloaded machine.
  */
 const ZYGOTE_GRACE_MS = 3000;
+
+/** Only its host can see the zygote, so the skill cannot have ended it. */
+const LOST: LaunchFault = {
+  code: 'internal',
+  message: 'The sandbox was killed from outside: the process that it was forked from has ended',
+  fix: 'Call the skill again. If this repeats, check the kernel log for the out-of-memory killer.',
+};
 
 export interface ForkedProcessOptions {
   channel: Socket;
@@ -48,6 +55,7 @@ export class ForkedProcess implements CellProcess {
   /** Its pid in the zygote's namespace. */
   #reported: unknown;
   #hasExited = false;
+  #isLost = false;
   #stopWatchdog: () => void = () => undefined;
   #grace: NodeJS.Timeout | undefined;
 
@@ -66,6 +74,7 @@ export class ForkedProcess implements CellProcess {
 
   /** Called when the zygote reports the fork, often before the child itself is ready. */
   onForked(pid: unknown): void {
+    if (this.#reported === undefined && this.#killReason) this.#options.end();
     this.#reported = pid;
     if (this.#isKnown) return;
     const found = this.#options.find((candidate) => pidInside(candidate) === pid);
@@ -108,7 +117,8 @@ export class ForkedProcess implements CellProcess {
   kill(reason: KillReason): void {
     this.#killReason ??= reason;
     if (this.#hasExited || this.#grace) return;
-    this.#options.end();
+    // A zygote that has not forked it yet could not kill it, and would fork it afterwards.
+    if (this.#reported !== undefined) this.#options.end();
     // Timers run before I/O: in a host that was busy, the zygote's report may have arrived but not been read.
     this.#grace = setTimeout(() => setImmediate(() => this.#endAllUnlessExited()), ZYGOTE_GRACE_MS);
   }
@@ -129,13 +139,23 @@ export class ForkedProcess implements CellProcess {
     this.#stopWatchdog();
     this.#attached.resolve();
     const { grant, channel, log } = this.#options;
-    // Of a cell that is done, everything has been read.
-    const limit = this.#killReason === 'done' ? undefined : this.#meter?.stop(exit, grant.limits.cpu);
-    this.#killReason ??= limit;
+    // Of a cell that is done, everything has been read. Its cgroup may soon belong to another.
+    if (this.#killReason === 'done') this.#meter?.freeze();
+    else this.#killReason ??= this.#meter?.stop(exit, grant.limits.cpu);
     unattended(this.#cgroup?.remove());
     channel.end();
     log.end();
     this.#settleExit(exit);
+  }
+
+  /** Called when the zygote has ended, and this process with it. */
+  onLost(): void {
+    this.#isLost = !this.#hasExited;
+    this.onExit({ code: null, signal: 'SIGKILL' });
+  }
+
+  fault(): LaunchFault | undefined {
+    return this.#isLost && this.#killReason === undefined ? LOST : undefined;
   }
 }
 

@@ -199,7 +199,7 @@ export class PythonZygote implements Zygote {
     this.#hasEnded = true;
     this.#forkCgroup.close();
     this.#settleReady(false);
-    for (const fork of this.#forks.values()) fork.onExit({ code: null, signal: 'SIGKILL' });
+    for (const fork of this.#forks.values()) fork.onLost();
     this.#forks.clear();
     this.#run.remove();
   }

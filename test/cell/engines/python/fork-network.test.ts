@@ -5,7 +5,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readdirSync, readlinkSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { childPids } from '../../../../src/cell/linux/memory-watch.ts';
@@ -100,14 +100,13 @@ const PATIENCE_MS = 30_000;
 describe('the network namespaces of forks', () => {
   let open: TestRuntime;
   beforeAll(() => {
-    open = openTestRuntime({ pool: { ready: 'zygote', maxStandby: 1 } });
+    open = openTestRuntime({ pool: { ready: 'zygote', maxStandby: 1, maxConcurrent: 64 } });
   });
   afterAll(() => open.close());
 
   /** A skill whose zygote is warm. */
   async function forking(source: string, manifest: object = {}): Promise<(params?: object) => Promise<Seen>> {
-    const workspace = join(open.folder, 'workspace');
-    mkdirSync(workspace, { recursive: true });
+    const workspace = mkdtempSync(join(open.folder, 'workspace-'));
     // For cells of a root host, which run as another user.
     chmodSync(workspace, 0o777);
     const dir = writeSkill(open.folder, { source, manifest: { execution: ['subprocess'], ...manifest } });
@@ -138,6 +137,20 @@ describe('the network namespaces of forks', () => {
     expect(kept()).toEqual([first.network]);
     expect(await call()).toEqual(first);
     expect(kept()).toEqual([first.network]);
+  });
+
+  test('are kept for some of many calls at once, so that the zygote can still open files', async () => {
+    const path = { path: '${workspace}', access: 'read-write' };
+    const call = await forking(MEETS, { capabilities: { filesystem: [path] } });
+    const callers = 40;
+    const start = (_: unknown, index: number): Promise<Seen> =>
+      call({ name: `one-of-many-${index}`, callers });
+    const calls = Array.from({ length: callers - 1 }, start);
+    await expect.poll(() => childPids(zygotePid()).length, { timeout: PATIENCE_MS }).toBe(callers - 1);
+    expect(kept()).toHaveLength(32);
+    const seen = await Promise.all([...calls, start(undefined, callers)]);
+    expect(new Set(seen.map(({ network }) => network)).size).toBe(callers);
+    expect(kept()).toHaveLength(32);
   });
 
   test('show nothing of sockets that an earlier call left in one another', async () => {
