@@ -12,7 +12,7 @@ import { installRuntime } from '../../scripts/package-steps.ts';
 import { inBenchFolder } from '../runner/bench-folder.ts';
 import { childCpuMs } from '../runner/child-cpu.ts';
 import { currentLoad, readMachine, type MachineFacts } from '../runner/machine.ts';
-import { PAUSE_MS, rotated } from '../runner/rounds.ts';
+import { PAUSE_MS, shuffled } from '../runner/rounds.ts';
 import { summarize, type Row } from '../runner/statistics.ts';
 import { atMost, type Target } from '../runner/targets.ts';
 import { missingPeers, otherCommands, ownCommands, RUN, VERSION, type TimedCommand } from './commands.ts';
@@ -106,7 +106,7 @@ async function measure(commands: readonly TimedCommand[], rounds: number, place:
   const samples = new Map(commands.map(({ name }) => [name, { ms: [] as number[], cpuMs: 0 }]));
   for (let round = 0; round < rounds + WARM_UP_ROUNDS; round++) {
     const counts = round >= WARM_UP_ROUNDS;
-    for (const command of rotated(commands, round)) {
+    for (const command of shuffled(commands, round)) {
       if (counts && (round - WARM_UP_ROUNDS) % (command.every ?? 1) !== 0) continue;
       const { ms, cpuMs } = await timed(command, place);
       const sample = samples.get(command.name);

@@ -34,7 +34,7 @@ export async function measureRounds(variants: readonly Variant[], rounds: number
   const samples = new Map<string, number[]>();
   let expected: string | undefined;
   for (let round = 0; round < rounds + WARM_UP_ROUNDS; round++) {
-    for (const variant of rotated(variants, round)) {
+    for (const variant of shuffled(variants, round)) {
       const { ms, result, parts = {} } = await variant.run();
       expected ??= JSON.stringify(result);
       assertSame(variant.name, JSON.stringify(result), expected);
@@ -51,9 +51,20 @@ function partsOf(variant: Variant, parts: Record<string, number>): [string, numb
   return Object.entries(parts).map(([part, ms]) => [`${variant.name}, ${part}`, ms]);
 }
 
-export function rotated<T>(items: readonly T[], by: number): T[] {
-  const at = by % items.length;
-  return [...items.slice(at), ...items.slice(0, at)];
+/** The first round in the given order, which is that of the rows; each later one in another, the same in every run: no variant always follows the same one, and pays for what it left. */
+export function shuffled<T>(items: readonly T[], round: number): T[] {
+  const order = [...items];
+  if (round === 0) return order;
+  let state = Math.imul(round, 0x9e3779b1);
+  for (let at = order.length - 1; at > 0; at--) {
+    // xorshift
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    const other = (state >>> 0) % (at + 1);
+    [order[at], order[other]] = [order[other] as T, order[at] as T];
+  }
+  return order;
 }
 
 /** A variant that does less than its job would look fast. */

@@ -9,7 +9,7 @@ import type { Journal } from './journal.ts';
 import { shortReceipt, type Receipt } from './receipt.ts';
 
 /** Receipts per batch; a smaller batch waits for `MOMENT_MS`. */
-const BATCH = 32;
+const BATCH = 8;
 const MOMENT_MS = 25;
 /** Delay before a retry while another process is writing. */
 const RETRY_MS = 250;

@@ -255,6 +255,8 @@ export interface Zygote {
   readonly isReady: boolean;
   /** True once it has exited for any reason: it will not fork again. */
   readonly hasEnded: boolean;
+  /** Memory that it holds. */
+  readonly bytes: number;
   /** It is replaced after this many forks; absent: the default number. */
   readonly maxForks?: number;
   /** A folder for the gateway of the next fork. Only the fork that receives it can see it. */

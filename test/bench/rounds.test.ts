@@ -12,11 +12,12 @@ function variant(name: string, calls: string[], result: unknown = 'same'): Varia
   };
 }
 
-test('every variant runs once per round, each round starts with another one, and each run is followed by a rest', async () => {
+test('every variant runs once per round, the first round in the given order, and each run is followed by a rest', async () => {
   const calls: string[] = [];
   await measureRounds([variant('a', calls), variant('b', calls)], 1);
   const order = calls.filter((call) => !call.endsWith('rests'));
-  expect(order).toEqual(['a', 'b', 'b', 'a', 'a', 'b']);
+  expect(order.slice(0, 2)).toEqual(['a', 'b']);
+  for (const at of [0, 2, 4]) expect(order.slice(at, at + 2).toSorted()).toEqual(['a', 'b']);
   expect(calls.slice(0, 4)).toEqual(['a', 'a rests', 'b', 'b rests']);
 });
 

@@ -1,5 +1,5 @@
 /**
- * Tokens: listed, revoked and rotated while a service runs.
+ * Tokens: listed, revoked and shuffled while a service runs.
  */
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,9 +25,9 @@ describe('skillcell tokens', () => {
     expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^sct_[\w-]{43}\n$/) as string });
     const file = join(line.folder, 'home/access.json');
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    const rotated = await line.run(['tokens', 'rotate', 'laptop', '--grace', '1h']);
-    expect(rotated.stdout).toMatch(/^sct_/);
-    expect(rotated.stdout).not.toBe(made.stdout);
+    const shuffled = await line.run(['tokens', 'rotate', 'laptop', '--grace', '1h']);
+    expect(shuffled.stdout).toMatch(/^sct_/);
+    expect(shuffled.stdout).not.toBe(made.stdout);
     const listed = await line.run(['tokens', 'list', '--json']);
     const tokens = JSON.parse(listed.stdout) as Record<string, unknown>[];
     expect(tokens).toMatchObject([
@@ -89,7 +89,7 @@ describe('a running service', () => {
     expect(await refused.json()).toMatchObject({ ok: false, error: { code: 'untrusted' } });
   });
 
-  test('takes a rotated secret at once, and records when a token was used', async () => {
+  test('takes a shuffled secret at once, and records when a token was used', async () => {
     const stage = await openStage({ skills: {} });
     const file = join(stage.folder, 'access.json');
     const { secret } = rotateToken(file, 'reader', 0);

@@ -42,7 +42,8 @@ async function open(mode: Mode, pool: PoolOptions): Promise<StartOf> {
 describe.each<{ what: string; mode: Mode; pool: PoolOptions }>([
   { what: 'standby cells', mode: 'subprocess', pool: { size: 1 } },
   { what: 'a zygote', mode: 'subprocess', pool: { size: 1, ready: 'zygote' } },
-  { what: 'warm processes of Wasm', mode: 'wasm', pool: { size: 1 } },
+  // Without processes that wait for any tenant's skill.
+  { what: 'warm processes of Wasm', mode: 'wasm', pool: { size: 1, spares: 0 } },
 ])('$what of a tenant', ({ mode, pool }) => {
   test('serve its own next call, and neither another tenant nor the operator', async () => {
     const startOf = await open(mode, pool);
@@ -56,4 +57,13 @@ describe.each<{ what: string; mode: Mode; pool: PoolOptions }>([
     await expect.poll(() => startOf(undefined), PATIENT).not.toBe('cold');
     await expect.poll(() => startOf(ACME), PATIENT).not.toBe('cold');
   });
+});
+
+test('a process that waited for a skill serves the tenant that got it, and no other', async () => {
+  const startOf = await open('wasm', { size: 1 });
+  const owners = [ACME, UMBRELLA, undefined, tenant('third'), tenant('fourth')];
+  for (const owner of owners) {
+    expect(await startOf(owner)).not.toBe('warm');
+    expect(await startOf(owner)).toBe('warm');
+  }
 });

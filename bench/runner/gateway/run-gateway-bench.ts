@@ -12,7 +12,7 @@ import { createRuntime, parsePolicy, type Runtime } from '../../../src/index.ts'
 import { packageRoot } from '../../../src/inside.ts';
 import { inBenchFolder } from '../bench-folder.ts';
 import { currentLoad, readMachine, type MachineFacts } from '../machine.ts';
-import { rotated } from '../rounds.ts';
+import { shuffled } from '../rounds.ts';
 import { summarize, type Row } from '../statistics.ts';
 import type { Target } from '../targets.ts';
 import { openGatewayStage, type GatewayStage } from './stage.ts';
@@ -70,7 +70,7 @@ async function benchIn(folder: string, { rounds, seconds }: GatewayBenchOptions)
 async function measure(variants: readonly Variant[], rounds: number): Promise<Row[]> {
   const samples = new Map<string, number[]>(variants.map(([name]) => [name, []]));
   for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
-    for (const [name, run] of rotated(variants, round + WARM_UP_ROUNDS)) {
+    for (const [name, run] of shuffled(variants, round + WARM_UP_ROUNDS)) {
       const took = await run();
       if (round >= 0) samples.get(name)?.push(...took);
     }

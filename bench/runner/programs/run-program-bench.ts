@@ -10,7 +10,7 @@ import { packageRoot } from '../../../src/inside.ts';
 import { inBenchFolder } from '../bench-folder.ts';
 import { TEXT } from '../jobs.ts';
 import { currentLoad, readMachine, type MachineFacts } from '../machine.ts';
-import { rotated } from '../rounds.ts';
+import { shuffled } from '../rounds.ts';
 import { summarize, type Row } from '../statistics.ts';
 import type { Target } from '../targets.ts';
 import { measureNeighbour } from './neighbour.ts';
@@ -89,7 +89,7 @@ async function benchIn(
 async function measure(variants: readonly Variant[], rounds: number): Promise<Row[]> {
   const samples = new Map<string, number[]>(variants.map(({ name }) => [name, []]));
   for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
-    for (const { name, run } of rotated(variants, round + WARM_UP_ROUNDS)) {
+    for (const { name, run } of shuffled(variants, round + WARM_UP_ROUNDS)) {
       const began = performance.now();
       const calls = await run();
       const ms = performance.now() - began;

@@ -5,7 +5,7 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assertSame, PAUSE_MS, rotated, type Variant } from '../rounds.ts';
+import { assertSame, PAUSE_MS, shuffled, type Variant } from '../rounds.ts';
 import { quantile, summarize, type Row } from '../statistics.ts';
 
 /** Figures of back-to-back calls, and the median of the first call after a pause. */
@@ -30,7 +30,7 @@ export async function measureBursts(variants: readonly Variant[], rounds: number
   for (const variant of variants) await warmUp(variant, rounds);
   const samples = new Map(variants.map(({ name }): [string, Samples] => [name, { rested: [], inARow: [] }]));
   for (let round = 0; round < rounds; round++) {
-    for (const variant of rotated(variants, round)) {
+    for (const variant of shuffled(variants, round)) {
       if (round % (variant.every ?? 1) !== 0) continue;
       await sleep(PAUSE_MS);
       const [rested, ...inARow] = await burst(variant, expected);

@@ -108,7 +108,8 @@ export class SingleUsePool implements CellSource {
   }
 
   get bytes(): number {
-    return this.#cells.reduce((sum, { bytes }) => sum + bytes, 0);
+    const held = [...this.#cells, this.#zygote, this.#successor];
+    return held.reduce((sum, one) => sum + (one?.bytes ?? 0), 0);
   }
 
   get startMs(): number | undefined {

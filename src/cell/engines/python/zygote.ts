@@ -77,6 +77,10 @@ export class PythonZygote implements Zygote {
     return this.#listening && !this.#closing && !this.#hasEnded;
   }
 
+  get bytes(): number {
+    return this.#jailed.privateBytes?.() ?? 0;
+  }
+
   get hasEnded(): boolean {
     return this.#hasEnded;
   }

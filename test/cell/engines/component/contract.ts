@@ -60,7 +60,8 @@ function freshnessContract(bench: WasmBench): void {
       expect(result).toBe(3011);
       starts.push(execution?.start);
     }
-    expect(starts).toEqual(['cold', 'warm', 'warm', 'warm', 'warm']);
+    // Its first process may have waited for a skill.
+    expect(starts).toEqual([expect.stringMatching(/^(?:cold|pool)$/), 'warm', 'warm', 'warm', 'warm']);
   });
 
   test('the same call always costs the same fuel', async () => {

@@ -221,7 +221,8 @@ test.each([
   };
   expect([await startOf('r = 1'), await startOf('r = 1')]).toEqual(['pool', 'warm']);
   expect(await startOf(code)).toBe('warm');
-  expect(await startOf('r = 1')).toBe('cold');
+  // Another process: one that starts for the call, or one that waited for a skill.
+  expect(await startOf('r = 1')).not.toBe('warm');
   expect(await startOf('r = 1')).toBe('warm');
 });
 
