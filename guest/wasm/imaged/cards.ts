@@ -55,6 +55,8 @@ export class Cards {
 
   /** Gives the memory the content of the image, which must never change. */
   restore(memory: Uint8Array, image: Uint8Array | StoredBytes): void {
+    // Such as one that was detached by growth: its cards would be skipped.
+    if (memory.length < image.length) throw new RangeError('The memory is smaller than its image');
     this.#calls++;
     if (this.#isComplete && this.#restored === image && this.#calls < CALLS_PER_FULL_COPY)
       this.#restoreMarked(memory, image);

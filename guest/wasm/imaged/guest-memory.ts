@@ -125,9 +125,10 @@ export class GuestMemory {
   #refresh(): void {
     const { buffer } = this.memory;
     if (buffer === this.#buffer) return;
-    this.#buffer = buffer;
     this.#view = new DataView(buffer);
     this.#bytes = new Uint8Array(buffer);
     this.#text = Buffer.from(buffer);
+    // Last: a guest can make the stack overflow in any of these, and the next access must repeat all of them.
+    this.#buffer = buffer;
   }
 }

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { Reader } from '../../../guest/wasm/binary/reader.ts';
 import { Cards } from '../../../guest/wasm/imaged/cards.ts';
 import { GuestMemory } from '../../../guest/wasm/imaged/guest-memory.ts';
@@ -197,4 +197,30 @@ describe('the function of the host', () => {
     expect(bytes.subarray(65_636, 65_668)).toEqual(bytes.subarray(100, 132));
     expect(bytes.subarray(100, 132)).toEqual(createHash('sha256').update(Buffer.alloc(64)).digest());
   });
+
+  test.each<[string, () => void]>([
+    ['the view', () => vi.stubGlobal('DataView', overflows)],
+    ['the array', () => vi.stubGlobal('Uint8Array', overflows)],
+    ['the text', () => void vi.spyOn(Buffer, 'from').mockImplementation(overflows)],
+  ])('works, and so does a reset, after the stack overflowed when a memory had grown: %s', (_, overflow) => {
+    const memory = new WebAssembly.Memory({ initial: 4, maximum: 5 });
+    const guest = new GuestMemory(memory, new Cards({ maxPages: 5, isComplete: true }));
+    guest.restore(image);
+    const hash = hashCall(guest);
+    guest.restore(image);
+    guest.setU32(0, 7);
+    memory.grow(1);
+    overflow();
+    expect(() => guest.setU32(4, 7)).toThrow('call stack');
+    vi.unstubAllGlobals();
+    vi.restoreAllMocks();
+    guest.restore(image);
+    expect(Buffer.compare(new Uint8Array(memory.buffer, 0, BYTES), image)).toBe(0);
+    expect(hash(0, 200, 64, BYTES + 100)).toBe(1);
+    expect(guest.u32(BYTES + 100)).not.toBe(0);
+  });
 });
+
+function overflows(): never {
+  throw new RangeError('Maximum call stack size exceeded');
+}

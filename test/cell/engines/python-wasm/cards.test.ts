@@ -189,6 +189,21 @@ describe('marks', () => {
     expect(calls).toBeLessThanOrEqual(256);
   });
 
+  test('do not pass for restored in a memory that no longer exists, because it grew', () => {
+    vi.restoreAllMocks();
+    const cards = new Cards({ maxPages: 4, isComplete: true });
+    const guest = new WebAssembly.Memory({ initial: 3, maximum: 4 });
+    const [before, image] = [new Uint8Array(guest.buffer), new Uint8Array(BYTES / 2)];
+    cards.restore(before, image);
+    guest.grow(1);
+    const bytes = new Uint8Array(guest.buffer);
+    cards.mark(5000, 1);
+    bytes[5000] = 1;
+    expect(() => cards.restore(before, image)).toThrow(RangeError);
+    cards.restore(bytes, image);
+    expect(bytes[5000]).toBe(0);
+  });
+
   test('are not used after a copy of another image was interrupted', () => {
     vi.restoreAllMocks();
     class Torn extends Uint8Array {

@@ -258,6 +258,18 @@ def execute(params):
     }
   });
 
+  test('counts the data that it keeps as memory of the call', () => {
+    const small = openCell({ engine, source: RUNNER, pages: 600 });
+    const code = (bytes: number): string => `
+import hashlib
+d = bytes(${bytes})
+kept = [hashlib.sha256(d) for _ in range(400)]
+try: r = len(bytearray(10 << 20))
+except MemoryError: r = "full"`;
+    expect(run(code(60_000), small)).toBe('full');
+    expect(run(code(MIN_BYTES - 1), small)).toBe(10 << 20);
+  });
+
   test('is right when no memory is left to keep its data', () => {
     const small = openCell({ engine, source: RUNNER, pages: 400 });
     run(HASH_MUCH, small);

@@ -122,6 +122,16 @@ describe('the next call works after a call that', () => {
       /RecursionError/,
     ],
     [
+      'frees a list of 100,000 levels',
+      'a = None\nfor _ in range(100000): a = [a]\ndel a\nr = 1',
+      /RecursionError/,
+    ],
+    [
+      'computes the hash of a tuple of 100,000 levels',
+      'import sys\na = ()\nfor _ in range(100000): a = (a,)\nsys.kept = a\nhash(a)',
+      /RecursionError/,
+    ],
+    [
       'corrupts its code',
       'def f(): pass\nf.__code__ = f.__code__.replace(co_code=bytes([100, 255] * 50), co_consts=())\nf()',
       // What it reads instead of constants depends on the image: usually it traps, sometimes it never ends.
@@ -142,6 +152,21 @@ describe('the next call works after a call that', () => {
     expect(await run('r = sum(range(100))')).toBe(4950);
   });
 });
+
+test.each(['repr(a)', 'a == b', 'json.dumps(a)'])(
+  'a skill can catch that %s recurses too deeply',
+  async (act) => {
+    const code = `
+import json, sys
+a, b = [], []
+for _ in range(100000): a, b = [a], [b]
+# Freeing them would recurse, too.
+sys.kept = a, b
+try: ${act}
+except RecursionError: r = "caught"`;
+    expect(await run(code)).toBe('caught');
+  },
+);
 
 test('the memory of large calls does not add up', async () => {
   for (let call = 0; call < 30; call++)
