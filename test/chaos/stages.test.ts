@@ -310,7 +310,7 @@ describe('a zygote that is killed', () => {
     }
     for (const answer of await Promise.all(calls)) {
       const { start } = answer.body['execution'] as { start: string };
-      expect(codeOf(answer), start).toBe(start === 'zygote' ? 'skill_error' : 'ok');
+      expect(codeOf(answer), start).toBe(start === 'zygote' ? 'internal' : 'ok');
     }
     await expectRecovered(FORKS);
   });
