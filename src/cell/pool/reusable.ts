@@ -19,6 +19,8 @@ const BACK_TO_BACK_MS = 10;
 /** Back-to-back calls before a second process is worth the second of CPU time that its start costs. */
 const BACK_TO_BACK_CALLS = 50;
 
+const NO_SPARE: TakeSpare = () => undefined;
+
 export interface ReusablePoolOptions {
   idleMs: number;
   onIdle: () => void;
@@ -60,6 +62,10 @@ export class ReusablePool implements CellSource {
     try {
       job.onTurn?.();
       cell = this.#take();
+      const report = await cell.call(job.params, signal, job);
+      if (!cell.diedWaiting) return report;
+      this.#release(cell);
+      cell = this.#start(NO_SPARE);
       return await cell.call(job.params, signal, job);
     } finally {
       if (cell) this.#release(cell);
@@ -129,9 +135,9 @@ export class ReusablePool implements CellSource {
     cell.close();
   }
 
-  #start(): WarmCell {
+  #start(takeSpare = this.#options.takeSpare): WarmCell {
     this.#options.assertOpen();
-    const cell = startWarm(this.#place, this.#options.takeSpare);
+    const cell = startWarm(this.#place, takeSpare);
     this.#cells.add(cell);
     return cell;
   }

@@ -120,6 +120,13 @@ export class WarmCell implements FaultOwner {
     return this.#startMs;
   }
 
+  /** Whether its process waited for a skill and died before it had one, so that the call can safely run in another. */
+  get diedWaiting(): boolean {
+    const { process, wasWaiting } = this.#options;
+    const isUnexplained = process.killReason === undefined && this.#failure === undefined;
+    return wasWaiting === true && this.#exit !== undefined && this.#startMs === undefined && isUnexplained;
+  }
+
   /** Number of calls served, including the current one. */
   get calls(): number {
     return this.#calls;
