@@ -158,7 +158,8 @@ describe('the network namespaces of forks', () => {
     for (let round = 0; round < 10; round++) expect(await call()).toMatchObject(AS_NEW);
   });
 
-  test('look the same as new ones, whatever an earlier call did', async () => {
+  // Again if the kernel learnt a protocol meanwhile, which shows in all namespaces; what a call leaves shows every time.
+  test('look the same as new ones, whatever an earlier call did', { retry: 2 }, async () => {
     const call = await forking(READS_ALL);
     const all = async (): Promise<Record<string, string>> => {
       const found = (await call()) as unknown as Record<string, string>;
