@@ -13,7 +13,7 @@ import { quantile } from '../runner/statistics.ts';
 import { seeded } from '../simulation/random.ts';
 import { callOf, growthRuntime, type GrowthJob } from './engines.ts';
 
-/** Latency of the calls of one kind; without such calls, there is no latency. */
+/** Latency of the calls of one kind; undefined if there were none. */
 export interface CallsOfKind {
   calls: number;
   p50Ms?: number;

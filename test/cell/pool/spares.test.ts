@@ -211,4 +211,16 @@ describe('a process without a skill', () => {
     harm();
     for (let n = 0; n < 3; n++) expect(await call(runtime, await script(JS))).toMatchObject({ ok: true });
   });
+
+  test('that has just died, unnoticed, fails no call', async () => {
+    const { runtime, script } = open();
+    for (let round = 0; round < 3; round++) {
+      await untilSpare(runtime, () => script(JS));
+      const next = await script(JS);
+      // Time for the next one to wait.
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      descendants().forEach(end);
+      expect(await call(runtime, next)).toMatchObject({ ok: true });
+    }
+  });
 });

@@ -39,7 +39,7 @@ export function saveImage(skills: string, key: string, bytes: Uint8Array): void 
     mkdirSync(folder, { recursive: true });
     // Cells have to enter the folder, regardless of the umask.
     chmodSync(skills, 0o755);
-    // Replaces an image that a cell found to be damaged.
+    // Replaces an image that was found to be damaged.
     publishSync(join(folder, FILE), (draft) => {
       writeFileSync(draft, Buffer.concat([createHash('sha256').update(bytes).digest(), bytes]));
       makeReadable(folder);
