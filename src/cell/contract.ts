@@ -94,10 +94,10 @@ export interface CellProcess {
   /** Resolves when the process and all of its descendants are gone. */
   readonly exited: Promise<ExitInfo>;
   /**
-   * Sets the limits that need a running process, and checks the mounts. Called with the harness's first frame, before
+   * Sets the limits that need a running process, and checks the mounts. Called after the harness's first frame, before
    * any skill code may run. Returns false if the cell differs from the request.
    */
-  confine(ready: Record<string, unknown>): Promise<boolean>;
+  confine(): Promise<boolean>;
   /** Kills the process and all of its descendants. The first reason is kept. */
   kill(reason: KillReason): void;
   readonly killReason: KillReason | undefined;

@@ -229,7 +229,7 @@ export class Session implements Cell, FaultOwner {
       case 'ask':
         return this.#onAsk(frame);
       case 'ready':
-        return unattended(this.#onHarnessReady(frame.body), () => this.#options.process.kill('protocol'));
+        return unattended(this.#onHarnessReady(), () => this.#options.process.kill('protocol'));
       case 'loaded':
         return this.#becomeReady();
       case 'denied':
@@ -301,13 +301,13 @@ export class Session implements Cell, FaultOwner {
     this.#answer({ kind: 'unread', form: kind, bytes: json });
   }
 
-  async #onHarnessReady(body: Record<string, unknown>): Promise<void> {
+  async #onHarnessReady(): Promise<void> {
     // Accepted only once, because from here on the sender may be the skill's own code.
     if (this.#isHarnessReady) return;
     this.#isHarnessReady = true;
     const { process, artifact, grant, preload, placeholders = {} } = this.#options;
     // No skill code has run yet, and none will before every limit is in place.
-    if (!(await tryConfine(process, body))) return process.kill('protocol');
+    if (!(await tryConfine(process))) return process.kill('protocol');
     this.#started = true;
     this.#send({ t: 'init', ...artifact.init(grant), preload, env: placeholders });
     if (!preload) this.#becomeReady();
@@ -378,9 +378,9 @@ export async function drained(channel: Duplex): Promise<void> {
 }
 
 /** Returns false if the process cannot be confined; it must not be used then. */
-export async function tryConfine(process: CellProcess, ready: Record<string, unknown>): Promise<boolean> {
+export async function tryConfine(process: CellProcess): Promise<boolean> {
   try {
-    return await process.confine(ready);
+    return await process.confine();
   } catch {
     return false;
   }

@@ -100,7 +100,7 @@ export class SpareProcess {
 
   /** Only one frame is allowed: that it is ready. */
   async #onFrame({ body }: GuestFrame): Promise<void> {
-    if (reusableKind(body) !== 'ready' || !(await tryConfine(this.#process, body))) return this.close();
+    if (reusableKind(body) !== 'ready' || !(await tryConfine(this.#process))) return this.close();
     clearTimeout(this.#deadline);
     this.#isWaiting = true;
     this.#process.rest?.(true);

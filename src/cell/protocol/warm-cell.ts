@@ -269,7 +269,7 @@ export class WarmCell implements FaultOwner {
     const kind = reusableKind(body);
     if (this.#options.process.killReason !== undefined) return undefined;
     if (this.#stage === 'starting' && kind === 'ready')
-      return unattended(this.#confine(body), () => this.#options.process.kill('protocol'));
+      return unattended(this.#confine(), () => this.#options.process.kill('protocol'));
     if (this.#stage === 'loading' && kind === 'loaded') return this.#becomeReady(frame.payload);
     if (this.#stage === 'loading' && kind === 'failed') return this.#onFailed(body);
     if (this.#stage !== 'ready' || !this.#call) return this.#onFault(outOfOrder(body));
@@ -283,11 +283,11 @@ export class WarmCell implements FaultOwner {
     if ((kind === 'ended' || kind === 'error') && body['exits'] === true) this.#options.process.kill('done');
   }
 
-  async #confine(ready: Record<string, unknown>): Promise<void> {
+  async #confine(): Promise<void> {
     const { process } = this.#options;
     this.#stage = 'confining';
     // The skill is not read before every limit is in place.
-    if (!(await tryConfine(process, ready))) return process.kill('protocol');
+    if (!(await tryConfine(process))) return process.kill('protocol');
     await this.#load();
   }
 

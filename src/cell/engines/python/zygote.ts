@@ -175,7 +175,7 @@ export class PythonZygote implements Zygote {
   }
 
   async #onStarted(): Promise<void> {
-    if (!(await tryConfine(this.#jailed, {}))) return this.#end();
+    if (!(await tryConfine(this.#jailed))) return this.#end();
     const { wall, grant, artifact } = this.#options;
     const { memory, cpu, scratch } = grant.limits;
     const files = Object.keys(artifact.bundle.files);
